@@ -1,0 +1,61 @@
+"""Checks on the root: quaternion norm and order, units, jumps."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfmhr.motion.checks.report import Fault, Severity
+from pfmhr.motion.motion import Motion
+
+
+def check_root(motion: Motion, quaternion_tolerance: float, jump_speed: float) -> list[Fault]:
+    """Faults of the root trajectory of a finite motion of at least 2 frames."""
+    faults = _quaternion(motion.root_quat, quaternion_tolerance)
+    height = float(np.median(motion.root_pos[:, 2]))
+    if abs(height) > 10.0:
+        message = f"root height {height:.0f}: these look like centimetres; metres are needed"
+        return [*faults, Fault("centimetres", message, detail={"height": round(height, 2)})]
+    step = np.linalg.norm(np.diff(motion.root_pos, axis=0), axis=1)
+    fastest = float(step.max()) * motion.fps
+    if fastest > jump_speed:
+        frame = int(step.argmax())
+        message = f"the root jumps {step[frame]:.2f} m after frame {frame} ({fastest:.0f} m/s)"
+        faults.append(Fault("root_jump", message, detail={"frame": frame, "speed": round(fastest, 1)}))
+    return faults
+
+
+def _quaternion(quaternions: NDArray[np.float32], tolerance: float) -> list[Fault]:
+    norms = np.sqrt(np.einsum("ij,ij->i", quaternions, quaternions))
+    error = float(np.abs(norms - 1.0).max())
+    if error > 0.2:
+        message = f"root quaternions have norms from {norms.min():.2f} to {norms.max():.2f}: not rotations"
+        return [Fault("quaternion_norm", message, detail={"error": round(error, 4)})]
+    faults = []
+    if error > tolerance:
+        message = f"root quaternion norms are off by up to {100 * error:.1f} %"
+        faults.append(Fault("quaternion_norm", message, Severity.WARNING, {"error": round(error, 4)}))
+    return faults + _quaternion_order(quaternions)
+
+
+def _quaternion_order(quaternions: NDArray[np.float32]) -> list[Fault]:
+    """Robots are upright most of the time. If only the other component order says so, suspect it.
+
+    A clip that never turns stays upright in either order; there, an exact half turn at the start
+    is the sign: (0, 0, 0, 1) read as wxyz.
+    """
+    given, other = _uprightness(quaternions), _uprightness(quaternions[:, [3, 0, 1, 2]])
+    half_turn = np.median(np.abs(quaternions[:, 3])) > 0.99 and np.abs(quaternions[0, 3]) > 0.999
+    if given < 0.3 and other > given + 0.5:
+        message = f"the root lies down (up axis {given:.2f}) but stands in the other order ({other:.2f}): xyzw for wxyz?"
+        return [Fault("quaternion_order", message, detail={"upright": round(given, 3), "upright_other": round(other, 3)})]
+    if half_turn and other > 0.8:
+        message = "the root faces exactly backwards throughout: xyzw for wxyz?"
+        return [Fault("quaternion_order", message, Severity.WARNING, {"upright": round(given, 3)})]
+    return []
+
+
+def _uprightness(wxyz: NDArray[np.float32]) -> float:
+    """Median z component of the root's up axis: 1 upright, 0 lying."""
+    squared = np.square(wxyz.astype(np.float64))
+    return float(np.median(1.0 - 2.0 * (squared[:, 1] + squared[:, 2]) / np.maximum(squared.sum(axis=1), 1e-12)))

@@ -1,0 +1,139 @@
+"""Which format is this? Told from the content, never from the file's name alone."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from pfmhr.errors import InputError, unknown_name
+from pfmhr.motion.formats import asap, bones_seed, gmr, mimickit, mjlab, native, qpos, unitree_csv
+from pfmhr.motion.formats.clip import Clip, Format
+from pfmhr.motion.safe_pickle import load_plain
+from pfmhr.robots import Robot
+
+if TYPE_CHECKING:
+    from pfmhr.motion.motion import Motion
+
+_TEXT: tuple[Format, ...] = ("unitree_csv", "bones_seed")
+
+
+def read_clips(data: bytes, format: Format | None, robot: Robot) -> list[Clip]:
+    """All clips in a file's bytes, of the named format or of the one the content shows."""
+    if format is not None and format not in get_args(Format):
+        raise unknown_name("motion format", format, get_args(Format))
+    content = _decode(data)
+    found = _recognise(content, data)
+    if format is not None and format != found:
+        raise InputError("the file is not in the named format", expected=format, got=found or "unknown", code="bad_format")
+    if found is None:
+        raise _unrecognised(content)
+    return _read(found, content if content is not None else {}, data, robot)
+
+
+def _decode(data: bytes) -> Any:
+    """The decoded container (a dict for npz and pickle), or None for text."""
+    if data[:4] == b"PK\x03\x04" or data[:4] == b"PK\x05\x06":
+        return _load_npz(data)
+    if data[:1] == b"\x80" or data[:2] in (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"):
+        return load_plain(data)
+    if b"\0" in data[:4096]:
+        raise InputError(
+            "not a motion file: binary content of an unknown kind",
+            fix="Known: csv, csv.gz, npz, MimicKit/GMR/ASAP pkl.",
+            code="unknown_format",
+        )
+    return None
+
+
+def _load_npz(data: bytes) -> dict[str, Any]:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    except ValueError as error:
+        if "pickle" in str(error):
+            raise InputError(
+                "this npz holds pickled objects, which could run code; refused",
+                fix="Save it again with plain arrays only.",
+                code="unsafe_pickle",
+            ) from error
+        raise InputError(f"damaged npz: {error}", code="damaged") from error
+    except (zipfile.BadZipFile, EOFError, OSError, KeyError, zlib.error, NotImplementedError, RuntimeError) as error:
+        raise InputError("truncated or damaged npz", fix="Download it again.", code="truncated") from error
+
+
+def _recognise(content: Any, data: bytes) -> Format | None:
+    if content is None:
+        return "bones_seed" if bones_seed.matches(data) else "unitree_csv"
+    if not isinstance(content, dict):
+        return None
+    content = {str(key): value for key, value in content.items()}
+    candidates: tuple[tuple[Format, Any], ...] = (
+        ("pfmhr", native),
+        ("mjlab", mjlab),
+        ("qpos", qpos),
+        ("mimickit", mimickit),
+        ("gmr", gmr),
+        ("asap", asap),
+    )
+    return next((name for name, module in candidates if module.matches(content)), None)
+
+
+def _read(format: Format, content: dict[str, Any], data: bytes, robot: Robot) -> list[Clip]:
+    match format:
+        case "pfmhr":
+            return native.read(content)
+        case "unitree_csv":
+            return unitree_csv.read(data, robot.num_joints)
+        case "bones_seed":
+            return bones_seed.read(data)
+        case "mimickit":
+            return mimickit.read(content)
+        case "gmr":
+            return gmr.read(content)
+        case "asap":
+            return asap.read(content)
+        case "mjlab":
+            return mjlab.read(content, robot)
+        case "qpos":
+            return qpos.read(content, robot.num_joints)
+
+
+def _unrecognised(content: Any) -> InputError:
+    found = ", ".join(str(key)[:40] for key in list(content)[:12]) if isinstance(content, dict) else type(content).__name__
+    return InputError(
+        "no known motion format",
+        expected="the keys of a pfmhr, mjlab, qpos, MimicKit, GMR or ASAP file",
+        got=found or "nothing",
+        code="unknown_format",
+    )
+
+
+def write_motion(motion: Motion, path: Path, robot: Robot | None, format: Format | None) -> None:
+    """Write in the named format, or in the one usual for the suffix: .npz ours, .csv Unitree, .pkl MimicKit."""
+    by_suffix: dict[str, Format] = {".npz": "pfmhr", ".csv": "unitree_csv", ".pkl": "mimickit"}
+    format = format or by_suffix.get(path.suffix)
+    match format:
+        case "pfmhr":
+            native.write(motion, path)
+        case "unitree_csv":
+            unitree_csv.write(motion, path)
+        case "mimickit":
+            mimickit.write(motion, path)
+        case "mjlab":
+            mjlab.write(motion, path, robot or Robot.load(motion.robot))
+        case None:
+            raise InputError(
+                "no format known for this file name", where=path, expected=", ".join(by_suffix), got=path.suffix or "none",
+                code="unknown_format",
+            )  # fmt: skip
+        case _:
+            raise InputError(
+                f"'{format}' can be read but not written",
+                expected="pfmhr, unitree_csv, mimickit or mjlab",
+                code="unknown_format",
+            )

@@ -1,0 +1,65 @@
+"""What every reader returns: the numbers of one clip as the file has them, units and axes made ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfmhr.errors import InputError
+
+Format = Literal["pfmhr", "unitree_csv", "bones_seed", "mimickit", "gmr", "asap", "mjlab", "qpos"]
+"""The names of the formats."""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One clip in the file's own joint order; rad, m, wxyz."""
+
+    format: Format
+    joint_pos: NDArray[Any]
+    root_pos: NDArray[Any]
+    root_quat: NDArray[Any]
+    joint_names: tuple[str, ...] | None
+    """The file's joint names, None for formats that have none and use their documented order."""
+    fps: float | None
+    """None for formats without one."""
+    loop: bool = False
+    name: str = ""
+
+
+def array(content: dict[str, Any], key: str, *shape: int | None) -> NDArray[np.float64]:
+    """``content[key]`` as a float array of the given shape, None meaning any size there."""
+    try:
+        values = np.asarray(content[key], dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"'{key}' is not an array of numbers: {error}", code="damaged") from None
+    fits = values.ndim == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, values.shape, strict=True)
+    )
+    if not fits:
+        wanted = "(" + ", ".join("any" if size is None else str(size) for size in shape) + ")"
+        raise InputError(f"'{key}' has the wrong shape", expected=wanted, got=values.shape, code="bad_shape")
+    return values
+
+
+def rate(content: dict[str, Any], key: str = "fps") -> float:
+    """A frame rate stored as a number or a one-element array."""
+    values = np.asarray(content[key], dtype=np.float64).reshape(-1)
+    if len(values) != 1 or not np.isfinite(values[0]) or values[0] <= 0:
+        raise InputError("impossible frame rate", expected="one positive number", got=content[key], code="bad_fps")
+    return float(values[0])
+
+
+def names(content: dict[str, Any], key: str = "joint_names") -> tuple[str, ...]:
+    """Joint names stored as text or bytes."""
+    return tuple(
+        name.decode() if isinstance(name, bytes) else str(name) for name in np.asarray(content[key]).reshape(-1).tolist()
+    )
+
+
+def wxyz(xyzw: NDArray[Any]) -> NDArray[Any]:
+    """Scalar-last quaternions to scalar-first."""
+    return xyzw[:, [3, 0, 1, 2]]

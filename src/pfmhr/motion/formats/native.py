@@ -1,0 +1,44 @@
+"""Our own format: an npz with names, units and frame rate in the file. Nothing to guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pfmhr.files import write_atomically
+from pfmhr.motion.formats.clip import Clip, array, names, rate
+from pfmhr.motion.motion import Motion
+
+
+def matches(content: dict[str, Any]) -> bool:
+    return {"joint_pos", "joint_names", "fps", "root_pos", "root_quat"} <= content.keys()
+
+
+def read(content: dict[str, Any]) -> list[Clip]:
+    joints = array(content, "joint_pos", None, None)
+    return [
+        Clip(
+            format="pfmhr",
+            joint_pos=joints,
+            root_pos=array(content, "root_pos", len(joints), 3),
+            root_quat=array(content, "root_quat", len(joints), 4),
+            joint_names=names(content),
+            fps=rate(content),
+            loop=bool(np.asarray(content.get("loop", False)).reshape(-1)[0]),
+        )
+    ]
+
+
+def write(motion: Motion, path: Path) -> None:
+    content = {
+        "joint_pos": motion.joint_pos,
+        "joint_names": np.array(motion.joint_names),
+        "fps": np.float64(motion.fps),
+        "root_pos": motion.root_pos,
+        "root_quat": motion.root_quat,
+        "loop": np.bool_(motion.loop),
+        "robot": np.array(motion.robot),
+    }
+    write_atomically(path, lambda handle: np.savez_compressed(handle, **content))  # type: ignore[arg-type]

@@ -1,0 +1,63 @@
+"""Unitree's retargeted csv (LAFAN1, G1 Moves): root xyz in m, quaternion xyzw, joints in rad; no header.
+
+A csv with a header of joint names is read too, its columns matched by name.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pfmhr.errors import InputError
+from pfmhr.files import write_atomically
+from pfmhr.motion.formats.clip import Clip, wxyz
+from pfmhr.motion.motion import Motion
+from pfmhr.motion.tables import first_line, parse_table
+
+ROOT_COLUMNS = 7
+
+
+def read(text: bytes, joints: int) -> list[Clip]:
+    """Args: text: the csv. joints: how many joint columns the robot has, to name a wrong width."""
+    header = _header(text)
+    table = parse_table(text.split(b"\n", 1)[1] if header and b"\n" in text else text)
+    columns = table.shape[1]
+    if columns == ROOT_COLUMNS + joints + 1:
+        raise InputError(
+            "one column too many", expected=ROOT_COLUMNS + joints, got=columns,
+            fix="Is the first column a frame number or a time? Remove it.", code="bad_width",
+        )  # fmt: skip
+    if columns < ROOT_COLUMNS + 1 or (header and len(header) != columns):
+        raise InputError(
+            "wrong number of columns",
+            expected=f"{ROOT_COLUMNS + joints}: root xyz, quaternion xyzw, {joints} joints",
+            got=columns,
+            code="bad_width",
+        )
+    return [
+        Clip(
+            format="unitree_csv",
+            joint_pos=table[:, ROOT_COLUMNS:],
+            root_pos=table[:, :3],
+            root_quat=wxyz(table[:, 3:7]),
+            joint_names=tuple(header[ROOT_COLUMNS:]) if header else None,
+            fps=None,
+        )
+    ]
+
+
+def _header(text: bytes) -> list[str] | None:
+    cells = [cell.strip().strip('"') for cell in first_line(text).split(",")]
+    try:
+        [float(cell) for cell in cells]
+    except ValueError:
+        numeric = sum(cell.replace(".", "").lstrip("-").isdigit() for cell in cells)
+        return cells if numeric == 0 and len(cells) > ROOT_COLUMNS and all(cells) else None
+    return None
+
+
+def write(motion: Motion, path: Path) -> None:
+    xyzw = motion.root_quat[:, [1, 2, 3, 0]]
+    table = np.concatenate([motion.root_pos, xyzw, motion.joint_pos], axis=1)
+    write_atomically(path, lambda handle: np.savetxt(handle, table, delimiter=",", fmt="%.6f"))

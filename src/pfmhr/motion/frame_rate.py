@@ -1,0 +1,47 @@
+"""Frame rates that a csv does not hold but its surroundings state."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from pfmhr.errors import InputError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FOLDER_FILE = "motions.toml"
+"""A folder may state the rate of the csv files below it: ``fps = 60``."""
+
+KNOWN_SETS = {"lafan1": 30.0, "lafan": 30.0, "g1_moves": 60.0, "g1-moves": 60.0}
+"""Published data sets by the name of the folder they come in."""
+
+_IN_NAME = re.compile(r"(?<![0-9.])([0-9]{2,3})[ _-]?(?:hz|fps)(?![a-z0-9])", re.IGNORECASE)
+
+
+def stated_nearby(path: Path) -> tuple[float, str] | None:
+    """The rate and where it was found: the file's own name, a motions.toml above it, a known set's folder."""
+    in_name = _IN_NAME.search(path.name)
+    if in_name:
+        return float(in_name[1]), "file name"
+    for folder in path.absolute().parents:
+        settings = folder / FOLDER_FILE
+        if settings.is_file():
+            return _from_settings(settings), str(settings)
+        for name, fps in KNOWN_SETS.items():
+            if folder.name.lower().startswith(name):
+                return fps, f"folder name '{folder.name}'"
+    return None
+
+
+def _from_settings(path: Path) -> float:
+    try:
+        fps = tomllib.loads(path.read_text()).get("fps")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not valid TOML: {error}", where=path, code="bad_settings") from error
+    if not isinstance(fps, (int, float)) or isinstance(fps, bool) or fps <= 0:
+        raise InputError("no frame rate in it", where=path, expected="fps = <Hz>", got=fps, code="bad_settings")
+    return float(fps)

@@ -1,0 +1,154 @@
+"""The way from a file to motions: bytes, container, format, joint columns, frame rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfmhr.errors import InputError
+from pfmhr.motion.formats import Clip, Format, read_clips
+from pfmhr.motion.frame_rate import FOLDER_FILE, stated_nearby
+from pfmhr.motion.motion import Motion
+from pfmhr.motion.source import MAX_FILE_BYTES, load_bytes
+from pfmhr.robots import Robot
+
+USUAL_CSV_FPS = 30.0
+"""What checks assume for a csv whose frame rate nobody stated; LAFAN1's rate."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a file; see :meth:`pfmhr.motion.Motion.read`."""
+
+    robot: Robot
+    fps: float | None = None
+    format: Format | None = None
+    joint_order: tuple[str, ...] | None = None
+    fill_missing: bool = False
+    assume_fps: bool = field(default=False)
+    """Read a csv without a stated frame rate at 30 Hz, with a note, instead of refusing. For checks
+    and corpora, where time does not enter the result."""
+    max_bytes: int = MAX_FILE_BYTES
+
+
+def read_motions(path: Path, options: ReadOptions) -> list[Motion]:
+    """All motions of a file, in the robot's joint order.
+
+    Raises:
+        InputError: with the path and the reason; no other exception leaves this function.
+    """
+    path = Path(path)
+    try:
+        clips = read_clips(load_bytes(path, options.max_bytes), options.format, options.robot)
+        return [_assemble(clip, path, options) for clip in clips]
+    except InputError as error:
+        raise error.at(path) from error
+    except (MemoryError, ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+        raise InputError(
+            f"damaged content: {error or type(error).__name__}", where=path, code="damaged"
+        ) from error
+
+
+def _assemble(clip: Clip, path: Path, options: ReadOptions) -> Motion:
+    joints, notes = _in_robot_order(clip, options)
+    fps, fps_note = _frame_rate(clip, path, options)
+    frames = len(joints)
+    for part, what in ((clip.root_pos, "root positions"), (clip.root_quat, "root orientations")):
+        if len(part) != frames:
+            raise InputError(f"joints and {what} differ in length", expected=frames, got=len(part), code="bad_shape")
+    name = path.name.removesuffix(".gz")
+    return Motion(
+        joint_pos=joints,
+        fps=fps,
+        root_pos=clip.root_pos,
+        root_quat=clip.root_quat,
+        joint_names=options.robot.joint_names,
+        robot=options.robot.name,
+        loop=clip.loop,
+        name=clip.name or name.rsplit(".", 1)[0],
+        source=str(path),
+        notes=(*notes, *fps_note),
+    )
+
+
+def _in_robot_order(clip: Clip, options: ReadOptions) -> tuple[NDArray[np.floating], tuple[str, ...]]:
+    """Put the columns into the robot's order: by name if there are names, else by the stated order."""
+    robot, joints = options.robot, clip.joint_pos
+    if joints.ndim != 2:
+        raise InputError("joint angles are not a table", expected="(frames, joints)", got=joints.shape, code="bad_shape")
+    names = clip.joint_names or options.joint_order or _documented_order(robot, joints.shape[1], clip.format)
+    names = tuple(_plain_name(name, robot) for name in names)
+    if len(names) != joints.shape[1]:
+        raise InputError("joint names and columns differ", expected=len(names), got=joints.shape[1], code="bad_width")
+    if len(set(names)) != len(names):
+        raise InputError("a joint name occurs twice", got=", ".join(names), code="bad_names")
+    target = robot.joint_indices(names)
+    if len(names) == robot.num_joints:
+        ordered = np.empty_like(joints)
+        ordered[:, target] = joints
+        return ordered, ()
+    missing = [name for name in robot.joint_names if name not in names]
+    if not options.fill_missing:
+        raise InputError(
+            f"{len(missing)} joints of robot '{robot.name}' are missing: {', '.join(missing)}",
+            expected=f"{robot.num_joints} joints",
+            got=len(names),
+            fix="Pass fill_missing=True (--fill-missing) to set them to the default pose.",
+            code="missing_joints",
+        )
+    ordered = np.tile(robot.default_pose.astype(joints.dtype), (len(joints), 1))
+    ordered[:, target] = joints
+    return ordered, (f"filled {len(missing)} missing joints with the default pose: {', '.join(missing)}",)
+
+
+def _documented_order(robot: Robot, width: int, format: Format) -> tuple[str, ...]:
+    """Nameless files use the robot's own order; 23-joint G1 files are that order without the wrists."""
+    if width == robot.num_joints:
+        return robot.joint_names
+    without_wrists = tuple(name for name in robot.joint_names if "wrist" not in name)
+    if width == len(without_wrists):
+        return without_wrists
+    raise InputError(
+        f"wrong number of joint columns for robot '{robot.name}' in a {format} file",
+        expected=robot.num_joints,
+        got=width,
+        fix="Is this a file for another robot?",
+        code="bad_width",
+    )
+
+
+def _plain_name(name: str, robot: Robot) -> str:
+    """Accept the common spellings of a joint: with or without the suffixes _joint, _dof, _pos."""
+    known = robot.joint_names
+    bare = name.removesuffix("_dof").removesuffix("_pos")
+    return next((spelling for spelling in (name, bare, f"{bare}_joint") if spelling in known), name)
+
+
+def _frame_rate(clip: Clip, path: Path, options: ReadOptions) -> tuple[float, tuple[str, ...]]:
+    stated = options.fps
+    if clip.fps is not None:
+        # Files store rates as integers or with rounding; 1 % tells rounding from a wrong rate.
+        if stated is not None and abs(stated - clip.fps) > 0.01 * clip.fps:
+            raise InputError(
+                "the file states another frame rate",
+                expected=f"{stated:g} Hz",
+                got=f"{clip.fps:g} Hz in the file",
+                fix="Leave fps away, or use --to-fps to resample.",
+                code="fps_conflict",
+            )
+        return float(clip.fps), ()
+    if stated is not None:
+        return float(stated), ()
+    if nearby := stated_nearby(path):
+        return nearby[0], (f"frame rate {nearby[0]:g} Hz taken from the {nearby[1]}",)
+    if options.assume_fps:
+        return USUAL_CSV_FPS, (f"frame rate not in the file: {USUAL_CSV_FPS:g} Hz assumed",)
+    raise InputError(
+        "the file holds no frame rate",
+        where=path,
+        fix=f"State it with fps= (--fps), or write `fps = 30` into a {FOLDER_FILE} beside it.",
+        code="no_fps",
+    )

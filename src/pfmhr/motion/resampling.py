@@ -1,0 +1,46 @@
+"""Changing a motion's frame rate by interpolation; never by relabelling."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation, Slerp
+
+from pfmhr.errors import InputError
+from pfmhr.motion.motion import Motion
+
+
+def resample(motion: Motion, fps: float) -> Motion:
+    """The same movement sampled at ``fps``: joints and root position linear, root orientation slerp.
+
+    The first frame is kept; the new last frame is the last multiple of 1/fps inside the clip.
+    """
+    if not (np.isfinite(fps) and fps > 0):
+        raise InputError("impossible frame rate", expected="a positive number of Hz", got=fps, code="bad_fps")
+    if motion.num_frames < 2 or fps == motion.fps:
+        return replace(motion, fps=float(fps)) if motion.num_frames < 2 else motion
+    # The tolerance keeps the last frame when duration · fps is whole up to rounding.
+    count = int(np.floor(motion.duration * fps + 1e-6)) + 1
+    return sample(motion, np.arange(count) / fps, fps)
+
+
+def sample(motion: Motion, times: NDArray[np.floating], fps: float) -> Motion:
+    """The motion at given times in s from its first frame, held at both ends."""
+    position = np.clip(np.asarray(times, dtype=np.float64) * motion.fps, 0, motion.num_frames - 1)
+    low = np.minimum(position.astype(np.int64), motion.num_frames - 2)
+    blend = (position - low)[:, None]
+
+    def linear(values: NDArray[np.float32]) -> NDArray[np.float64]:
+        return values[low] * (1.0 - blend) + values[low + 1] * blend
+
+    rotations = Rotation.from_quat(motion.root_quat.astype(np.float64), scalar_first=True)
+    turned = Slerp(np.arange(motion.num_frames), rotations)(position)
+    return replace(
+        motion,
+        joint_pos=linear(motion.joint_pos),
+        root_pos=linear(motion.root_pos),
+        root_quat=turned.as_quat(scalar_first=True),
+        fps=float(fps),
+    )

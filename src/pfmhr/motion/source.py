@@ -1,0 +1,97 @@
+"""From a path to the bytes of a motion file, with the faults of downloads met first."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+from pfmhr.errors import InputError
+
+MAX_FILE_BYTES = 512 * 2**20
+"""Larger files, packed or unpacked, are refused: they would not fit the memory bound of a build."""
+
+MOTION_SUFFIXES = (".csv", ".csv.gz", ".pkl", ".pickle", ".npz")
+"""What a folder is searched for."""
+
+
+def load_bytes(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
+    """The content of a motion file, unzipped if it is gzipped, without a byte order mark.
+
+    Raises:
+        InputError: missing, empty, too large, truncated, an LFS pointer or a web page.
+    """
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise InputError("this is a folder, not a motion file", where=path, code="not_a_file")
+        size = path.stat().st_size
+        if size > max_bytes:
+            raise _too_large(path, size, max_bytes)
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", where=path, code="not_found") from None
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", where=path, code="unreadable") from error
+    if data[:2] == b"\x1f\x8b":
+        data = _unzip(data, path, max_bytes)
+    return _without_mark(_refuse_non_motions(data, path))
+
+
+def _unzip(data: bytes, path: Path, max_bytes: int) -> bytes:
+    try:
+        unpacker = zlib.decompressobj(wbits=31)
+        unpacked = unpacker.decompress(data, max_bytes + 1)
+        if len(unpacked) > max_bytes:
+            raise _too_large(path, len(unpacked), max_bytes)
+        if not unpacker.eof:
+            raise EOFError
+        # Several gzip members one after another are legal and rare: let the library join them.
+        return gzip.decompress(data) if unpacker.unused_data.strip(b"\0") else unpacked
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            "truncated or damaged gzip file", where=path, fix="Download it again.", code="truncated"
+        ) from error
+
+
+def _refuse_non_motions(data: bytes, path: Path) -> bytes:
+    if not data.strip(b" \t\r\n\0"):
+        raise InputError("empty file", where=path, got=f"{len(data)} bytes", code="empty")
+    if data.startswith(b"version https://git-lfs"):
+        raise InputError(
+            "this is a Git-LFS pointer, not the data",
+            where=path,
+            fix="Run `git lfs pull` in the repository it came from.",
+            code="lfs_pointer",
+        )
+    head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if head.startswith((b"<!doctype", b"<html", b"<?xml", b"<head")):
+        raise InputError(
+            "this is a web page, not a motion file",
+            where=path,
+            fix="The download link needed a login or a confirmation: download it again.",
+            code="html_page",
+        )
+    return data
+
+
+def _without_mark(data: bytes) -> bytes:
+    if data.startswith(b"\xef\xbb\xbf"):
+        return data[3:]
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            return data.decode("utf-16").encode()
+        except UnicodeDecodeError:
+            return data
+    return data
+
+
+def _too_large(path: Path, size: int, max_bytes: int) -> InputError:
+    return InputError(
+        "file too large",
+        where=path,
+        expected=f"at most {max_bytes / 2**20:.0f} MB",
+        got=f"{size / 2**20:.0f} MB or more",
+        fix="Split it into several files.",
+        code="too_large",
+    )

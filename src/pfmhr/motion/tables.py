@@ -1,0 +1,99 @@
+"""Numbers out of csv text: one fast scanner, one careful fallback, one clear error."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfmhr.errors import InputError
+
+NATIVE_LIBRARY = Path(__file__).with_name("_table.so")
+
+
+def first_line(text: bytes) -> str:
+    """The first line, without its line ending."""
+    return text[: 2**16].split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", errors="replace")
+
+
+def parse_table(text: bytes, native: bool = True) -> NDArray[np.float32]:
+    """A rectangular table of comma-separated numbers, shape ``(rows, columns)`` float32.
+
+    Args:
+        native: use the compiled scanner if it was built; the result is the same without it.
+
+    Raises:
+        InputError: naming the first line that does not fit.
+    """
+    text = text.rstrip(b" \t\r\n\0")
+    columns = first_line(text).count(",") + 1
+    table = _parse_native(text, columns) if native else None
+    if table is None:
+        try:
+            table = np.loadtxt(
+                io.BytesIO(text), delimiter=",", dtype=np.float64, ndmin=2, comments=None
+            ).astype(np.float32)
+        except (ValueError, UnicodeDecodeError) as error:
+            raise _locate(text, columns, error) from None
+        if table.shape[1] != columns or len(table) != text.count(b"\n") + 1:
+            raise _locate(text, columns, None)
+    return table
+
+
+@cache
+def native_parser() -> ctypes.CDLL | None:
+    """The compiled scanner, or None where the package was built without a C compiler."""
+    try:
+        library = ctypes.CDLL(str(NATIVE_LIBRARY))
+    except OSError:
+        return None
+    library.pfmhr_parse_table.restype = ctypes.c_long
+    library.pfmhr_parse_table.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+        ctypes.c_long,
+        ctypes.c_void_p,
+        ctypes.c_long,
+    ]
+    return library
+
+
+def _parse_native(text: bytes, columns: int) -> NDArray[np.float32] | None:
+    library = native_parser()
+    if library is None:
+        return None
+    rows = text.count(b"\n") + 1
+    if rows * columns > len(text):  # more cells than characters: not a table, and a memory bomb
+        return None
+    table = np.empty((rows, columns), dtype=np.float32)
+    found = library.pfmhr_parse_table(text, len(text), columns, table.ctypes.data, rows)
+    return table if found == rows else None
+
+
+def _locate(text: bytes, columns: int, error: Exception | None) -> InputError:
+    """Name the first line of ``text`` that is not ``columns`` numbers."""
+    lines = text.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        cells = line.rstrip(b"\r").split(b",")
+        last = number == len(lines)
+        if len(cells) != columns:
+            return InputError(
+                f"line {number} has a different number of columns" + (" (the last line: truncated?)" if last else ""),
+                expected=columns,
+                got=len(cells),
+                fix="Download it again." if last else None,
+                code="truncated" if last and number > 1 else "ragged_csv",
+            )
+        for column, cell in enumerate(cells, start=1):
+            try:
+                float(cell)
+            except ValueError:
+                shown = cell.strip().decode("utf-8", errors="replace")[:30]
+                return InputError(
+                    f"line {number}, column {column} is not a number", got=f"'{shown}'", code="not_a_number"
+                )
+    return InputError(f"not a table of numbers: {error}", code="not_a_number")

@@ -1,0 +1,190 @@
+"""Who moves: a robot's joints, their order, limits and motors, read from an MJCF file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from pfmhr.errors import InputError, unknown_name
+
+BUNDLED = {"g1": "unitree_g1.xml"}
+"""Robots that come with the package: name → MJCF file beside this module."""
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """The joints of a robot, in one fixed order: MuJoCo's depth-first order of the MJCF.
+
+    Every array has one entry per hinge joint, shape ``(J,)`` float32, in radians, N·m and SI units.
+    """
+
+    name: str
+    path: Path
+    """The MJCF file this robot was read from."""
+    joint_names: tuple[str, ...]
+    lower: NDArray[np.float32]
+    """Lower joint limits in rad; −π for a joint without limits."""
+    upper: NDArray[np.float32]
+    default_pose: NDArray[np.float32]
+    """The first keyframe's joint angles, or the model's reference pose where there is none."""
+    default_root_height: float
+    """Height of the root body in that pose, in m."""
+    effort: NDArray[np.float32]
+    """Torque limits; inf where the model sets none."""
+    stiffness: NDArray[np.float32]
+    """Proportional gains of the position actuators; 0 for joints without one."""
+    damping: NDArray[np.float32]
+    armature: NDArray[np.float32]
+    body_names: tuple[str, ...]
+    """All bodies but the world, depth first."""
+    floating_base: bool
+    _joint_body: tuple[int, ...] = field(repr=False)
+    _body_parent: tuple[int, ...] = field(repr=False)
+    _axis: NDArray[np.float32] = field(repr=False)
+
+    @staticmethod
+    def load(name_or_path: str | Path) -> Robot:
+        """Load a bundled robot by name (``"g1"``) or any MJCF with hinge joints by path."""
+        text = str(name_or_path)
+        if text in BUNDLED:
+            return from_mjcf(Path(str(files("pfmhr.robots") / BUNDLED[text])), name=text)
+        path = Path(name_or_path)
+        if not path.exists():
+            if path.suffix or "/" in text:
+                raise InputError("no such robot file", where=path, code="not_found")
+            raise unknown_name("robot", text, [*BUNDLED, "or the path of an MJCF file"])
+        return from_mjcf(path, name=path.stem)
+
+    @property
+    def num_joints(self) -> int:
+        return len(self.joint_names)
+
+    def compile(self) -> mujoco.MjModel:
+        """A fresh MuJoCo model of this robot alone, without floor or lights."""
+        return mujoco.MjModel.from_xml_path(str(self.path))
+
+    def joint_indices(self, names: tuple[str, ...] | list[str]) -> list[int]:
+        """Positions of ``names`` in this robot's joint order."""
+        position = {name: index for index, name in enumerate(self.joint_names)}
+        for name in names:
+            if name not in position:
+                raise unknown_name(f"joint of robot '{self.name}'", name, self.joint_names)
+        return [position[name] for name in names]
+
+    @cached_property
+    def breadth_first_names(self) -> tuple[str, ...]:
+        """The same joints level by level down the tree: the order of Isaac Gym and Isaac Lab files."""
+        depth = []
+        for body in self._joint_body:
+            level = 0
+            while self._body_parent[body] != 0:
+                body, level = self._body_parent[body], level + 1
+            depth.append(level)
+        # Isaac walks the tree by level and, within a level, in the order of the parents above it.
+        order = sorted(range(self.num_joints), key=lambda joint: (depth[joint], joint))
+        return tuple(self.joint_names[joint] for joint in order)
+
+    @cached_property
+    def mirror(self) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """Left/right reflection of a pose: ``mirrored = pose[index] * sign``.
+
+        Partners are found by name (left ↔ right). A hinge about y keeps its sign under the
+        reflection y → −y; hinges about x and z change it.
+        """
+        swap = {"left": "right", "right": "left", "Left": "Right", "Right": "Left"}
+        index = []
+        for joint, name in enumerate(self.joint_names):
+            partner = next((name.replace(a, b) for a, b in swap.items() if a in name), name)
+            index.append(self.joint_names.index(partner) if partner in self.joint_names else joint)
+        sign = np.where(np.abs(self._axis).argmax(axis=1) == 1, 1.0, -1.0).astype(np.float32)
+        return np.array(index, dtype=np.intp), sign
+
+
+def from_mjcf(path: Path, name: str) -> Robot:
+    """Read a robot from an MJCF file whose joints are one optional free joint and hinges."""
+    try:
+        model = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        raise InputError(
+            f"MuJoCo cannot compile this robot: {error}", where=path, code="bad_mjcf"
+        ) from error
+    hinges, floating = _hinges(model, path)
+    dofs = model.jnt_dofadr[hinges]
+    limited = model.jnt_limited[hinges].astype(bool)
+    effort, stiffness, damping = _motors(model, hinges)
+    pose = model.key_qpos[0] if model.nkey else model.qpos0
+    as_float = np.float32
+    return Robot(
+        name=name,
+        path=Path(path),
+        joint_names=tuple(model.joint(int(joint)).name for joint in hinges),
+        lower=np.where(limited, model.jnt_range[hinges, 0], -np.pi).astype(as_float),
+        upper=np.where(limited, model.jnt_range[hinges, 1], np.pi).astype(as_float),
+        default_pose=pose[model.jnt_qposadr[hinges]].astype(as_float),
+        default_root_height=float(pose[2] if floating else 0.0),
+        effort=effort,
+        stiffness=stiffness,
+        damping=damping,
+        armature=model.dof_armature[dofs].astype(as_float),
+        body_names=tuple(model.body(index).name for index in range(1, model.nbody)),
+        floating_base=floating,
+        _joint_body=tuple(int(body) for body in model.jnt_bodyid[hinges]),
+        _body_parent=tuple(int(parent) for parent in model.body_parentid),
+        _axis=model.jnt_axis[hinges].astype(as_float),
+    )
+
+
+def _hinges(model: mujoco.MjModel, path: Path) -> tuple[NDArray[np.intp], bool]:
+    kinds = model.jnt_type
+    free = kinds == mujoco.mjtJoint.mjJNT_FREE
+    hinge = kinds == mujoco.mjtJoint.mjJNT_HINGE
+    other = ~(free | hinge)
+    if other.any():
+        joint = int(np.flatnonzero(other)[0])
+        raise InputError(
+            "only hinge joints below an optional free joint are supported",
+            where=path,
+            got=f"a {mujoco.mjtJoint(kinds[joint]).name[6:].lower()} joint '{model.joint(joint).name}'",
+            code="bad_robot",
+        )
+    if not hinge.any() or free.sum() > 1 or (free.any() and not free[0]):
+        raise InputError(
+            "not one robot",
+            where=path,
+            expected="at most one free joint, first, and at least one hinge",
+            got=f"{int(free.sum())} free joints and {int(hinge.sum())} hinges",
+            code="bad_robot",
+        )
+    unnamed = [int(joint) for joint in np.flatnonzero(hinge) if not model.joint(int(joint)).name]
+    if unnamed:
+        raise InputError("every hinge needs a name", where=path, got=f"{len(unnamed)} without", code="bad_robot")
+    return np.flatnonzero(hinge), bool(free.any())
+
+
+def _motors(
+    model: mujoco.MjModel, hinges: NDArray[np.intp]
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Torque limit, proportional gain and damping per hinge, mapped through the actuators' joints."""
+    effort = np.full(len(hinges), np.inf, dtype=np.float32)
+    stiffness = np.zeros(len(hinges), dtype=np.float32)
+    damping = np.zeros(len(hinges), dtype=np.float32)
+    column = {int(joint): index for index, joint in enumerate(hinges)}
+    for joint, index in column.items():
+        if model.jnt_actfrclimited[joint]:
+            effort[index] = model.jnt_actfrcrange[joint, 1]
+    for actuator in range(model.nu):
+        index = column.get(int(model.actuator_trnid[actuator, 0]))
+        if index is None or model.actuator_trntype[actuator] != mujoco.mjtTrn.mjTRN_JOINT:
+            continue
+        if model.actuator_forcelimited[actuator]:
+            effort[index] = min(effort[index], model.actuator_forcerange[actuator, 1])
+        if model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_AFFINE:
+            stiffness[index] = model.actuator_gainprm[actuator, 0]
+            damping[index] = -model.actuator_biasprm[actuator, 2]
+    return effort, stiffness, damping
