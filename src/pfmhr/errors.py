@@ -45,9 +45,7 @@ class InputError(ValueError):
         """The same error with a place attached, unless it already has one."""
         if self.where is not None:
             return self
-        return InputError(
-            self.what, where=where, expected=self.expected, got=self.got, fix=self.fix, code=self.code
-        )
+        return InputError(self.what, where=where, expected=self.expected, got=self.got, fix=self.fix, code=self.code)
 
 
 def unknown_name(kind: str, name: str, known: object) -> InputError:

@@ -68,9 +68,7 @@ def disk_errors(path: Path) -> Iterator[None]:
                 code="disk_full",
             ) from error
         if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EEXIST):
-            raise InputError(
-                f"cannot write: {os.strerror(error.errno)}", where=path, code="not_writable"
-            ) from error
+            raise InputError(f"cannot write: {os.strerror(error.errno)}", where=path, code="not_writable") from error
         raise
 
 

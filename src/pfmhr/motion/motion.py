@@ -48,7 +48,10 @@ class Motion:
                 raise InputError(f"{name} has the wrong shape", expected=(frames, width), got=shape, code="bad_shape")
         if joints != len(self.joint_names):
             raise InputError(
-                "joint_pos and joint_names differ", expected=f"{len(self.joint_names)} columns", got=joints, code="bad_shape"
+                "joint_pos and joint_names differ",
+                expected=f"{len(self.joint_names)} columns",
+                got=joints,
+                code="bad_shape",
             )
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise InputError("impossible frame rate", expected="a positive number of Hz", got=self.fps, code="bad_fps")
@@ -117,6 +120,7 @@ class Motion:
 
     @property
     def num_frames(self) -> int:
+        """T."""
         return len(self.joint_pos)
 
     @property

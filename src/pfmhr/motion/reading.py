@@ -47,9 +47,7 @@ def read_motions(path: Path, options: ReadOptions) -> list[Motion]:
     except InputError as error:
         raise error.at(path) from error
     except (MemoryError, ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
-        raise InputError(
-            f"damaged content: {error or type(error).__name__}", where=path, code="damaged"
-        ) from error
+        raise InputError(f"damaged content: {error or type(error).__name__}", where=path, code="damaged") from error
 
 
 def _assemble(clip: Clip, path: Path, options: ReadOptions) -> Motion:
@@ -78,7 +76,9 @@ def _in_robot_order(clip: Clip, options: ReadOptions) -> tuple[NDArray[np.floati
     """Put the columns into the robot's order: by name if there are names, else by the stated order."""
     robot, joints = options.robot, clip.joint_pos
     if joints.ndim != 2:
-        raise InputError("joint angles are not a table", expected="(frames, joints)", got=joints.shape, code="bad_shape")
+        raise InputError(
+            "joint angles are not a table", expected="(frames, joints)", got=joints.shape, code="bad_shape"
+        )
     names = clip.joint_names or options.joint_order or _documented_order(robot, joints.shape[1], clip.format)
     names = tuple(_plain_name(name, robot) for name in names)
     if len(names) != joints.shape[1]:
@@ -86,6 +86,8 @@ def _in_robot_order(clip: Clip, options: ReadOptions) -> tuple[NDArray[np.floati
     if len(set(names)) != len(names):
         raise InputError("a joint name occurs twice", got=", ".join(names), code="bad_names")
     target = robot.joint_indices(names)
+    if target == list(range(robot.num_joints)):
+        return joints, ()
     if len(names) == robot.num_joints:
         ordered = np.empty_like(joints)
         ordered[:, target] = joints

@@ -11,7 +11,7 @@ import io
 import pickle
 import zlib
 from collections import OrderedDict
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -121,30 +121,36 @@ def _lookup(module: str, name: str) -> Any:
 
 
 class _PlainReader(pickle.Unpickler):
-    def find_class(self, module_name: str, global_name: str) -> Any:
-        return _lookup(module_name, global_name)
+    def find_class(self, module: str, name: str) -> Any:  # type: ignore[override]
+        return _lookup(module, name)
 
     def persistent_load(self, pid: Any) -> Any:
         raise _refused("a reference to another file")
 
 
-class _JoblibReader(pickle._Unpickler):  # type: ignore[misc, name-defined]
+_PythonUnpickler: Any = pickle._Unpickler  # the pure Python one: only there can an opcode be extended
+
+
+class _JoblibReader(_PythonUnpickler):
     """joblib writes an array's bytes right after its wrapper object; pick them up as they pass."""
 
-    dispatch = dict(pickle._Unpickler.dispatch)  # type: ignore[attr-defined]
+    dispatch: ClassVar[dict[int, Any]] = dict(_PythonUnpickler.dispatch)
 
     def __init__(self, stream: io.BytesIO) -> None:
         super().__init__(stream)
         self.stream = stream
 
-    find_class = _PlainReader.find_class
-    persistent_load = _PlainReader.persistent_load
+    def find_class(self, module: str, name: str) -> Any:
+        return _lookup(module, name)
+
+    def persistent_load(self, pid: Any) -> Any:
+        raise _refused("a reference to another file")
 
     def load_build(self) -> None:
-        wrapper = self.stack[-2]  # type: ignore[attr-defined]
-        super().load_build()  # type: ignore[misc]
+        wrapper = self.stack[-2]
+        super().load_build()
         if isinstance(wrapper, _JoblibArray):
-            self.stack[-1] = self._read_array(vars(wrapper))  # type: ignore[attr-defined]
+            self.stack[-1] = self._read_array(vars(wrapper))
 
     dispatch[pickle.BUILD[0]] = load_build
 

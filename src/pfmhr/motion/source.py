@@ -55,7 +55,7 @@ def _unzip(data: bytes, path: Path, max_bytes: int) -> bytes:
 
 
 def _refuse_non_motions(data: bytes, path: Path) -> bytes:
-    if not data.strip(b" \t\r\n\0"):
+    if not data[:4096].strip(b" \t\r\n\0") and not data.strip(b" \t\r\n\0"):
         raise InputError("empty file", where=path, got=f"{len(data)} bytes", code="empty")
     if data.startswith(b"version https://git-lfs"):
         raise InputError(

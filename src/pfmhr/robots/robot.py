@@ -63,6 +63,7 @@ class Robot:
 
     @property
     def num_joints(self) -> int:
+        """J."""
         return len(self.joint_names)
 
     def compile(self) -> mujoco.MjModel:
@@ -111,9 +112,7 @@ def from_mjcf(path: Path, name: str) -> Robot:
     try:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
-        raise InputError(
-            f"MuJoCo cannot compile this robot: {error}", where=path, code="bad_mjcf"
-        ) from error
+        raise InputError(f"MuJoCo cannot compile this robot: {error}", where=path, code="bad_mjcf") from error
     hinges, floating = _hinges(model, path)
     dofs = model.jnt_dofadr[hinges]
     limited = model.jnt_limited[hinges].astype(bool)

@@ -19,7 +19,7 @@ CELL = 0.01
 
 def digest(joint_pos: NDArray[np.float32]) -> str:
     """A fingerprint of the poses, equal for equal bytes."""
-    return hashlib.blake2b(np.ascontiguousarray(joint_pos).data, digest_size=16).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(joint_pos).data).hexdigest()[:32]
 
 
 class Copies:

@@ -69,6 +69,7 @@ def in_order(items: Iterable[Item], work: Callable[[Item], Result], workers: int
 
 
 def available_cores() -> int:
+    """Cores this process may use, which can be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 

@@ -25,6 +25,7 @@ class Fault:
     detail: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
+        """The fault as plain data."""
         return {"code": self.code, "severity": self.severity.value, "message": self.message, **self.detail}
 
 
@@ -41,13 +42,16 @@ class FileReport:
 
     @property
     def errors(self) -> tuple[Fault, ...]:
+        """The faults that must be fixed."""
         return tuple(fault for fault in self.faults if fault.severity is Severity.ERROR)
 
     @property
     def ok(self) -> bool:
+        """Whether nothing must be fixed."""
         return not self.errors
 
     def as_json(self) -> dict[str, Any]:
+        """The report as plain data."""
         return {
             "path": self.path,
             "clip": self.clip,

@@ -10,10 +10,12 @@ _KEYS = {"dof", "root_trans_offset", "root_rot", "fps"}
 
 
 def matches(content: dict[str, Any]) -> bool:
-    return bool(content) and all(isinstance(clip, dict) and _KEYS <= clip.keys() for clip in content.values())
+    """Is the content in this format?"""
+    return bool(content) and all(isinstance(clip, dict) and clip.keys() >= _KEYS for clip in content.values())
 
 
 def read(content: dict[str, Any]) -> list[Clip]:
+    """All clips in the content, in the file's own joint order."""
     return [_read_clip(str(name), clip) for name, clip in content.items()]
 
 

@@ -15,10 +15,12 @@ JOINT_SUFFIX = "_joint_dof"
 
 
 def matches(text: bytes) -> bool:
+    """Is the content in this format?"""
     return "root_translateX" in first_line(text)
 
 
 def read(text: bytes) -> list[Clip]:
+    """All clips in the content, in the file's own joint order."""
     header = [cell.strip().strip('"') for cell in first_line(text).split(",")]
     joints = [index for index, cell in enumerate(header) if cell.endswith(JOINT_SUFFIX)]
     missing = [cell for cell in ROOT if cell not in header]

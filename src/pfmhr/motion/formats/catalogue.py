@@ -29,7 +29,9 @@ def read_clips(data: bytes, format: Format | None, robot: Robot) -> list[Clip]:
     content = _decode(data)
     found = _recognise(content, data)
     if format is not None and format != found:
-        raise InputError("the file is not in the named format", expected=format, got=found or "unknown", code="bad_format")
+        raise InputError(
+            "the file is not in the named format", expected=format, got=found or "unknown", code="bad_format"
+        )
     if found is None:
         raise _unrecognised(content)
     return _read(found, content if content is not None else {}, data, robot)
@@ -104,7 +106,9 @@ def _read(format: Format, content: dict[str, Any], data: bytes, robot: Robot) ->
 
 
 def _unrecognised(content: Any) -> InputError:
-    found = ", ".join(str(key)[:40] for key in list(content)[:12]) if isinstance(content, dict) else type(content).__name__
+    found = (
+        ", ".join(str(key)[:40] for key in list(content)[:12]) if isinstance(content, dict) else type(content).__name__
+    )
     return InputError(
         "no known motion format",
         expected="the keys of a pfmhr, mjlab, qpos, MimicKit, GMR or ASAP file",
@@ -128,9 +132,12 @@ def write_motion(motion: Motion, path: Path, robot: Robot | None, format: Format
             mjlab.write(motion, path, robot or Robot.load(motion.robot))
         case None:
             raise InputError(
-                "no format known for this file name", where=path, expected=", ".join(by_suffix), got=path.suffix or "none",
+                "no format known for this file name",
+                where=path,
+                expected=", ".join(by_suffix),
+                got=path.suffix or "none",
                 code="unknown_format",
-            )  # fmt: skip
+            )
         case _:
             raise InputError(
                 f"'{format}' can be read but not written",

@@ -56,7 +56,8 @@ def rate(content: dict[str, Any], key: str = "fps") -> float:
 def names(content: dict[str, Any], key: str = "joint_names") -> tuple[str, ...]:
     """Joint names stored as text or bytes."""
     return tuple(
-        name.decode() if isinstance(name, bytes) else str(name) for name in np.asarray(content[key]).reshape(-1).tolist()
+        name.decode() if isinstance(name, bytes) else str(name)
+        for name in np.asarray(content[key]).reshape(-1).tolist()
     )
 
 

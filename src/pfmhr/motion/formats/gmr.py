@@ -8,10 +8,12 @@ from pfmhr.motion.formats.clip import Clip, array, rate, wxyz
 
 
 def matches(content: dict[str, Any]) -> bool:
+    """Is the content in this format?"""
     return {"fps", "root_pos", "root_rot", "dof_pos"} <= content.keys()
 
 
 def read(content: dict[str, Any]) -> list[Clip]:
+    """All clips in the content, in the file's own joint order."""
     joints = array(content, "dof_pos", None, None)
     return [
         Clip(

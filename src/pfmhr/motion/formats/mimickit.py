@@ -18,15 +18,19 @@ CLAMP, WRAP = 0, 1
 
 
 def matches(content: dict[str, Any]) -> bool:
+    """Is the content in this format?"""
     return {"frames", "fps", "loop_mode"} <= content.keys()
 
 
 def read(content: dict[str, Any]) -> list[Clip]:
+    """All clips in the content, in the file's own joint order."""
     frames = array(content, "frames", None, None)
     if frames.shape[1] < 7:
         raise InputError("too few columns", expected="root 3 + 3 and joints", got=frames.shape[1], code="bad_width")
     if content["loop_mode"] not in (CLAMP, WRAP):
-        raise InputError("unknown loop_mode", expected="0 (clamp) or 1 (wrap)", got=content["loop_mode"], code="damaged")
+        raise InputError(
+            "unknown loop_mode", expected="0 (clamp) or 1 (wrap)", got=content["loop_mode"], code="damaged"
+        )
     return [
         Clip(
             format="mimickit",
@@ -41,6 +45,7 @@ def read(content: dict[str, Any]) -> list[Clip]:
 
 
 def write(motion: Motion, path: Path) -> None:
+    """Write one motion in this format."""
     root = Rotation.from_quat(motion.root_quat.astype(np.float64), scalar_first=True).as_rotvec()
     frames = np.concatenate([motion.root_pos, root, motion.joint_pos], axis=1).astype(np.float64)
     fps = int(motion.fps) if motion.fps == int(motion.fps) else motion.fps

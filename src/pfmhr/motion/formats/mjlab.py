@@ -25,10 +25,12 @@ BODY_TOLERANCE = 0.08
 
 
 def matches(content: dict[str, Any]) -> bool:
+    """Is the content in this format?"""
     return {"joint_pos", "fps", "body_pos_w", "body_quat_w"} <= content.keys()
 
 
 def read(content: dict[str, Any], robot: Robot) -> list[Clip]:
+    """All clips in the content, in the file's own joint order."""
     joints = array(content, "joint_pos", None, None)
     positions = array(content, "body_pos_w", len(joints), None, 3)
     quaternions = array(content, "body_quat_w", len(joints), positions.shape[1], 4)

@@ -13,10 +13,12 @@ from pfmhr.motion.motion import Motion
 
 
 def matches(content: dict[str, Any]) -> bool:
+    """Is the content in this format?"""
     return {"joint_pos", "joint_names", "fps", "root_pos", "root_quat"} <= content.keys()
 
 
 def read(content: dict[str, Any]) -> list[Clip]:
+    """All clips in the content, in the file's own joint order."""
     joints = array(content, "joint_pos", None, None)
     return [
         Clip(
@@ -32,6 +34,7 @@ def read(content: dict[str, Any]) -> list[Clip]:
 
 
 def write(motion: Motion, path: Path) -> None:
+    """Write one motion in this format."""
     content = {
         "joint_pos": motion.joint_pos,
         "joint_names": np.array(motion.joint_names),

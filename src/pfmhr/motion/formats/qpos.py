@@ -15,10 +15,12 @@ OBJECT_COLUMNS = 7
 
 
 def matches(content: dict[str, Any]) -> bool:
+    """Is the content in this format?"""
     return "qpos" in content
 
 
 def read(content: dict[str, Any], joints: int) -> list[Clip]:
+    """All clips in the content, in the file's own joint order."""
     table = array(content, "qpos", None, None)
     named = names(content) if "joint_names" in content else None
     count = len(named) if named else joints

@@ -58,6 +58,7 @@ def _header(text: bytes) -> list[str] | None:
 
 
 def write(motion: Motion, path: Path) -> None:
+    """Write one motion in this format."""
     xyzw = motion.root_quat[:, [1, 2, 3, 0]]
     table = np.concatenate([motion.root_pos, xyzw, motion.joint_pos], axis=1)
     write_atomically(path, lambda handle: np.savetxt(handle, table, delimiter=",", fmt="%.6f"))

@@ -1,0 +1,242 @@
+"""Building a corpus: read, check and store any number of files, in parallel, surviving any interruption.
+
+Shards are written one after another, each with a small record of what went into it under
+``.partial/``. The manifest comes last. Killed at any moment, the folder holds the old corpus (or
+none) plus finished shards, and the same command goes on behind the last of them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pfmhr.corpus import manifest as manifests
+from pfmhr.corpus.corpus import PoseCorpus
+from pfmhr.corpus.items import BuildConfig, Item, collect, fingerprint
+from pfmhr.corpus.manifest import Manifest, Rejected, Shard, Source
+from pfmhr.corpus.reading import Accepted, read_item
+from pfmhr.corpus.shards import SHARD_ROWS, shard_name, write_shard
+from pfmhr.corpus.writing import exclusive, remove_unlisted
+from pfmhr.errors import InputError
+from pfmhr.files import disk_errors, write_atomically
+from pfmhr.motion import Motion
+from pfmhr.motion.checks.paths import Progress, available_cores, in_order
+from pfmhr.robots import Robot
+
+PARTIAL = ".partial"
+Say = Callable[[str], object]
+
+
+@dataclass
+class _Progressing:
+    """A build under way: what is stored, what is waiting for the next shard."""
+
+    directory: Path
+    manifest: Manifest
+    done: int = 0
+    """Items behind us."""
+    waiting: list[NDArray[np.float32]] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    rows: int = 0
+    """Rows stored and waiting."""
+
+    @property
+    def waiting_rows(self) -> int:
+        return self.rows - self.manifest.poses
+
+
+def build_corpus(
+    directory: Path,
+    things: Iterable[Motion | str | Path],
+    robot: Robot,
+    config: BuildConfig | None = None,
+    say: Say = lambda _: None,
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> PoseCorpus:
+    """Build a corpus in ``directory``. The same call resumes an unfinished build and accepts a finished one.
+
+    Args:
+        things: motions, motion files, folders searched all the way down.
+        say: receives one line per decision worth telling.
+        progress: receives (items done, items in all).
+
+    Raises:
+        InputError: the folder holds another corpus, nothing usable was found, or the disk is full.
+    """
+    config = config or BuildConfig()
+    items, skipped = collect(things, config)
+    mark = fingerprint(items, robot, config)
+    with exclusive(directory):
+        if (directory / manifests.FILE_NAME).exists():
+            existing = PoseCorpus.open(directory)
+            if existing.manifest.fingerprint != mark:
+                raise InputError(
+                    "another corpus is already here, built from other files or settings",
+                    where=directory,
+                    got=f"{len(existing):,} poses",
+                    fix="Use `pfmhr corpus add` to extend it, or choose another folder.",
+                    code="exists",
+                )
+            say(f"already built: {len(existing):,} poses in {directory}")
+            return existing
+        empty = Manifest(robot.name, robot.joint_names, mark, config.as_json(), skipped=skipped)
+        return _run(directory, items, robot, config, empty, mark, say, progress, workers)
+
+
+def add_to_corpus(
+    directory: Path,
+    things: Iterable[Motion | str | Path],
+    robot: Robot,
+    config: BuildConfig | None = None,
+    say: Say = lambda _: None,
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> PoseCorpus:
+    """Append to a corpus. Existing shards are never touched; clips that are already in it are left out."""
+    config = config or BuildConfig()
+    items, skipped = collect(things, config)
+    with exclusive(directory):
+        base = PoseCorpus.open(directory, robot).manifest
+        mark = fingerprint(items, robot, config)
+        if mark in (base.fingerprint, *base.additions):
+            say(f"already added: {base.poses:,} poses in {directory}")
+            return PoseCorpus.open(directory)
+        total = {why: base.skipped.get(why, 0) + skipped.get(why, 0) for why in {**base.skipped, **skipped}}
+        grown = replace(base, additions=(*base.additions, mark), skipped=total)
+        return _run(directory, items, robot, config, grown, mark, say, progress, workers)
+
+
+def _run(
+    directory: Path,
+    items: list[Item],
+    robot: Robot,
+    config: BuildConfig,
+    start: Manifest,
+    mark: str,
+    say: Say,
+    progress: Progress | None,
+    workers: int | None,
+) -> PoseCorpus:
+    if not items:
+        raise InputError("nothing to read", where=directory, fix="Give motion files, folders or motions.", code="empty")
+    state = _resume(directory, start, mark, say)
+    known = {source.digest: source.path for source in state.manifest.sources}
+
+    def work(item: Item) -> list[Accepted | Rejected]:
+        return read_item(item, robot, config)
+
+    todo = items[state.done :]
+    for results in in_order(todo, work, workers or available_cores()):
+        for result in results:
+            _take(state, result, known)
+        state.done += 1
+        if state.waiting_rows >= SHARD_ROWS:
+            _close_shard(state, mark)
+        if progress:
+            progress(state.done, len(items))
+    return _finish(state, mark, start, say)
+
+
+def _take(state: _Progressing, result: Accepted | Rejected, known: dict[str, str]) -> None:
+    if isinstance(result, Rejected):
+        state.rejected.append(result)
+        return
+    source = result.source
+    if source.digest in known:
+        reason = f"exactly the same poses as {known[source.digest]}"
+        state.rejected.append(Rejected(source.path, "duplicate", reason, source.clip))
+        return
+    known[source.digest] = source.path
+    state.sources.append(replace(source, start=state.rows))
+    state.waiting.append(result.poses)
+    state.rows += len(result.poses)
+
+
+def _close_shard(state: _Progressing, mark: str) -> None:
+    """Store what is waiting, then record it: from here on a resumed build starts behind these items."""
+    number = len(state.manifest.shards)
+    shard = write_shard(state.directory, number, state.waiting)
+    record = {
+        "fingerprint": mark,
+        "done": state.done,
+        "shard": asdict(shard),
+        "sources": [asdict(source) for source in state.sources],
+        "rejected": [asdict(rejected) for rejected in state.rejected],
+    }
+    path = state.directory / PARTIAL / f"{shard_name(number)}.json"
+    write_atomically(path, lambda handle: handle.write(manifests.encode(record)))
+    _absorb(state, shard)
+
+
+def _absorb(state: _Progressing, shard: Shard | None) -> None:
+    state.manifest = replace(
+        state.manifest,
+        shards=state.manifest.shards + ((shard,) if shard else ()),
+        sources=(*state.manifest.sources, *state.sources),
+        rejected=(*state.manifest.rejected, *state.rejected),
+    )
+    state.waiting, state.sources, state.rejected = [], [], []
+    state.rows = state.manifest.poses
+
+
+def _finish(state: _Progressing, mark: str, start: Manifest, say: Say) -> PoseCorpus:
+    if state.waiting:
+        _close_shard(state, mark)
+    _absorb(state, None)
+    manifest = state.manifest
+    if not manifest.shards:
+        shutil.rmtree(state.directory / PARTIAL, ignore_errors=True)
+        reasons = "; ".join(f"{entry.path}: {entry.reason}" for entry in manifest.rejected[:3])
+        raise InputError(
+            f"no clip passed its checks, {len(manifest.rejected)} left out", where=state.directory, got=reasons,
+            fix="See them all with `pfmhr check`.", code="nothing_usable",
+        )  # fmt: skip
+    manifests.save(manifest, state.directory)
+    shutil.rmtree(state.directory / PARTIAL, ignore_errors=True)
+    new_rejected = len(manifest.rejected) - len(start.rejected)
+    say(
+        f"{manifest.poses - start.poses:,} poses from {len(manifest.sources) - len(start.sources):,} clips stored, "
+        f"{new_rejected:,} clips left out; {manifest.poses:,} poses in {state.directory}"
+    )
+    return PoseCorpus.open(state.directory)
+
+
+def _resume(directory: Path, start: Manifest, mark: str, say: Say) -> _Progressing:
+    """Take up the finished shards of an interrupted run of the same command; clear away any other's."""
+    state = _Progressing(directory, start, rows=start.poses)
+    partial = directory / PARTIAL
+    while (record := _record(partial, len(state.manifest.shards), mark, directory)) is not None:
+        shard, content = record
+        state.sources = [manifests.source_from_json(source) for source in content["sources"]]
+        state.rejected = [Rejected(**rejected) for rejected in content["rejected"]]
+        state.done = content["done"]
+        _absorb(state, shard)
+    kept = len(state.manifest.shards) - len(start.shards)
+    leftovers = remove_unlisted(directory, state.manifest)
+    if kept or leftovers or partial.exists():
+        what = "the corpus before it is untouched" if start.shards else "there was no corpus yet"
+        found = f"an unfinished run was found; {what} ({start.poses:,} poses)"
+        say(f"{found}; going on behind {kept} finished shard(s)" if kept else f"{found}; starting over")
+    if not kept:
+        shutil.rmtree(partial, ignore_errors=True)
+    with disk_errors(partial):
+        partial.mkdir(exist_ok=True)
+    return state
+
+
+def _record(partial: Path, number: int, mark: str, directory: Path) -> tuple[Shard, dict] | None:
+    path = partial / f"{shard_name(number)}.json"
+    if not path.exists():
+        return None
+    content = manifests.decode(path)
+    if content.get("fingerprint") != mark:
+        return None
+    shard = Shard(**content["shard"])
+    return (shard, content) if (directory / shard.file).exists() else None

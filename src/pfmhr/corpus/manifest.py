@@ -1,0 +1,154 @@
+"""What a corpus is made of: ``manifest.json``, written last and atomically, read by everything."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pfmhr.errors import InputError
+from pfmhr.files import write_atomically
+
+FILE_NAME = "manifest.json"
+FORMAT = "pfmhr-corpus"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One .npy file of poses, shape (rows, J) float32."""
+
+    file: str
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """One clip that went in: rows ``start`` to ``start + rows`` of the corpus."""
+
+    path: str
+    category: str
+    start: int
+    rows: int
+    fps: float
+    digest: str
+    """Fingerprint of the clip's poses as read, to find copies."""
+    clip: str = ""
+    notes: tuple[str, ...] = ()
+    """What was decided while reading and repaired on request."""
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """One clip that was left out, and why."""
+
+    path: str
+    code: str
+    reason: str
+    clip: str = ""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The whole description of a corpus."""
+
+    robot: str
+    joint_names: tuple[str, ...]
+    fingerprint: str
+    """Of the command that built it: settings and inputs. The same command finds its own result by it."""
+    settings: dict[str, Any]
+    """Checks applied and repairs asked for."""
+    shards: tuple[Shard, ...] = ()
+    sources: tuple[Source, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Files left out on request rather than for a fault, such as mirrored copies: why → how many."""
+    additions: tuple[str, ...] = ()
+    """Fingerprints of later additions, in order."""
+
+    @property
+    def poses(self) -> int:
+        """How many poses there are."""
+        return sum(shard.rows for shard in self.shards)
+
+    @property
+    def categories(self) -> dict[str, int]:
+        """Poses per category."""
+        counts: dict[str, int] = {}
+        for source in self.sources:
+            counts[source.category] = counts.get(source.category, 0) + source.rows
+        return counts
+
+
+def save(manifest: Manifest, directory: Path) -> None:
+    """Write the manifest: the moment a corpus changes from the old one to the new one."""
+    content = {"format": FORMAT, "version": VERSION, "poses": manifest.poses, **asdict(manifest)}
+    write_atomically(directory / FILE_NAME, lambda handle: handle.write(encode(content)))
+
+
+def load(directory: Path) -> Manifest:
+    """Read and check a manifest."""
+    path = Path(directory) / FILE_NAME
+    content = decode(path)
+    if content.get("format") != FORMAT:
+        raise InputError(
+            "not a corpus manifest", where=path, expected=FORMAT, got=content.get("format"), code="bad_corpus"
+        )
+    if content.get("version") != VERSION:
+        raise InputError(
+            "unknown corpus version", where=path, expected=VERSION, got=content["version"], code="bad_corpus"
+        )
+    try:
+        manifest = Manifest(
+            robot=content["robot"],
+            joint_names=tuple(content["joint_names"]),
+            fingerprint=content["fingerprint"],
+            settings=content["settings"],
+            shards=tuple(Shard(**shard) for shard in content["shards"]),
+            sources=tuple(source_from_json(source) for source in content["sources"]),
+            rejected=tuple(Rejected(**rejected) for rejected in content["rejected"]),
+            skipped=content["skipped"],
+            additions=tuple(content["additions"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(f"damaged corpus manifest: {error}", where=path, code="bad_corpus") from error
+    if any("/" in shard.file or "\\" in shard.file for shard in manifest.shards):
+        raise InputError("a shard lies outside the corpus", where=path, code="bad_corpus")
+    return manifest
+
+
+def source_from_json(content: dict[str, Any]) -> Source:
+    """A source as it stands in a manifest."""
+    return Source(**{**content, "notes": tuple(content.get("notes", ()))})
+
+
+def encode(content: dict[str, Any]) -> bytes:
+    """JSON with one list entry per line: readable, and quick for hundreds of thousands of sources."""
+    parts = []
+    for key, value in content.items():
+        if isinstance(value, (list, tuple)) and value and isinstance(value[0], dict):
+            lines = ",\n  ".join(json.dumps(entry, ensure_ascii=False) for entry in value)
+            text = f"[\n  {lines}\n ]"
+        else:
+            text = json.dumps(value, ensure_ascii=False)
+        parts.append(f" {json.dumps(key)}: {text}")
+    # Undecodable file names arrive as lone surrogates; keep them readable rather than fail.
+    return ("{\n" + ",\n".join(parts) + "\n}\n").encode("utf-8", errors="backslashreplace")
+
+
+def decode(path: Path) -> dict[str, Any]:
+    """A JSON object from a file, or a clear error."""
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(
+            "no corpus here", where=path.parent, expected=f"a folder with {FILE_NAME}", code="not_found",
+            fix="Make one with `pfmhr corpus build`.",
+        ) from None  # fmt: skip
+    except (OSError, ValueError) as error:
+        raise InputError(f"unreadable JSON: {error}", where=path, code="bad_corpus") from error
+    if not isinstance(content, dict):
+        raise InputError("not a JSON object", where=path, code="bad_corpus")
+    return content
