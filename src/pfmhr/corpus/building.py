@@ -20,7 +20,7 @@ from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.items import BuildConfig, Item, collect, fingerprint
 from pfmhr.corpus.manifest import Manifest, Rejected, Shard, Source
 from pfmhr.corpus.reading import Accepted, read_item
-from pfmhr.corpus.shards import SHARD_ROWS, shard_name, write_shard
+from pfmhr.corpus.shards import shard_name, write_shard
 from pfmhr.corpus.writing import exclusive, remove_unlisted
 from pfmhr.errors import InputError
 from pfmhr.files import disk_errors, write_atomically
@@ -84,6 +84,7 @@ def build_corpus(
                     fix="Use `pfmhr corpus add` to extend it, or choose another folder.",
                     code="exists",
                 )
+            _tidy(directory, existing.manifest)
             say(f"already built: {len(existing):,} poses in {directory}")
             return existing
         empty = Manifest(robot.name, robot.joint_names, mark, config.as_json(), skipped=skipped)
@@ -106,6 +107,7 @@ def add_to_corpus(
         base = PoseCorpus.open(directory, robot).manifest
         mark = fingerprint(items, robot, config)
         if mark in (base.fingerprint, *base.additions):
+            _tidy(directory, base)
             say(f"already added: {base.poses:,} poses in {directory}")
             return PoseCorpus.open(directory)
         total = {why: base.skipped.get(why, 0) + skipped.get(why, 0) for why in {**base.skipped, **skipped}}
@@ -137,7 +139,7 @@ def _run(
         for result in results:
             _take(state, result, known)
         state.done += 1
-        if state.waiting_rows >= SHARD_ROWS:
+        if state.waiting_rows >= config.shard_rows:
             _close_shard(state, mark)
         if progress:
             progress(state.done, len(items))
@@ -199,13 +201,19 @@ def _finish(state: _Progressing, mark: str, start: Manifest, say: Say) -> PoseCo
             fix="See them all with `pfmhr check`.", code="nothing_usable",
         )  # fmt: skip
     manifests.save(manifest, state.directory)
-    shutil.rmtree(state.directory / PARTIAL, ignore_errors=True)
+    _tidy(state.directory, manifest)
     new_rejected = len(manifest.rejected) - len(start.rejected)
     say(
         f"{manifest.poses - start.poses:,} poses from {len(manifest.sources) - len(start.sources):,} clips stored, "
         f"{new_rejected:,} clips left out; {manifest.poses:,} poses in {state.directory}"
     )
     return PoseCorpus.open(state.directory)
+
+
+def _tidy(directory: Path, manifest: Manifest) -> None:
+    """Clear away what a finished run, or one killed right after finishing, no longer needs."""
+    shutil.rmtree(directory / PARTIAL, ignore_errors=True)
+    remove_unlisted(directory, manifest)
 
 
 def _resume(directory: Path, start: Manifest, mark: str, say: Say) -> _Progressing:

@@ -18,6 +18,7 @@ from pfmhr.corpus.categories import (
     read_metadata,
     stem,
 )
+from pfmhr.corpus.shards import SHARD_ROWS
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import CheckConfig, find_motion_files
 from pfmhr.motion.checks.copies import digest
@@ -43,6 +44,8 @@ class BuildConfig:
     checks: CheckConfig = field(default_factory=CheckConfig)
     max_file_mb: int = 256
     """Larger files are rejected, to bound memory."""
+    shard_rows: int = SHARD_ROWS
+    """A shard is closed at the first clip that brings it to this many poses."""
 
     def as_json(self) -> dict[str, Any]:
         """The settings as they stand in a manifest."""

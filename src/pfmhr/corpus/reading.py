@@ -49,18 +49,12 @@ def _motions(item: Item, robot: Robot, config: BuildConfig) -> list[Motion]:
         return [item.content]
     options = ReadOptions(
         robot,
-        fps=config.fps,
+        csv_fps=config.fps,
         fill_missing=config.fill_missing,
         assume_fps=True,
         max_bytes=config.max_file_mb * 2**20,
     )
-    try:
-        return read_motions(item.content, options)
-    except InputError as error:
-        if error.code != "fps_conflict":
-            raise
-        # A stated rate is meant for the csv files; files with their own keep it.
-        return read_motions(item.content, ReadOptions(robot, fill_missing=config.fill_missing, assume_fps=True))
+    return read_motions(item.content, options)
 
 
 def _judge(motion: Motion, item: Item, clip: str, robot: Robot, config: BuildConfig) -> Accepted | Rejected:

@@ -8,6 +8,7 @@ nest, and the small ones are balanced.
 from __future__ import annotations
 
 import zlib
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,19 +29,12 @@ def quotas(available: dict[str, int], size: int) -> dict[str, int]:
 
     Every quota grows with ``size``, which is what makes subsets nest.
     """
-    quota = dict.fromkeys(available, 0)
-    # Largest level L with Σ min(available, L) ≤ size, then the rest one by one in a fixed order.
-    level, open_categories, left = 0, sorted(available), size
-    while open_categories and left >= len(open_categories):
-        step = min(left // len(open_categories), min(available[name] for name in open_categories) - level)
-        level += step
-        left -= step * len(open_categories)
-        open_categories = [name for name in open_categories if available[name] > level]
-        if step == 0 and left < len(open_categories):
-            break
-    for name, count in available.items():
-        quota[name] = min(count, level)
-    for name in open_categories[:left]:
+    # The highest level that can be taken from every category that has as much, then one more here and there.
+    heights = range(max(available.values(), default=0) + 1)
+    level = bisect_right(heights, size, key=lambda height: sum(min(count, height) for count in available.values())) - 1
+    quota = {name: min(count, level) for name, count in available.items()}
+    unexhausted = sorted(name for name, count in available.items() if count > level)
+    for name in unexhausted[: size - sum(quota.values())]:
         quota[name] += 1
     return quota
 

@@ -11,7 +11,7 @@ from pfmhr.errors import InputError
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # type: ignore[import-not-found]
 
 FOLDER_FILE = "motions.toml"
 """A folder may state the rate of the csv files below it: ``fps = 60``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +28,10 @@ class ReadOptions:
     format: Format | None = None
     joint_order: tuple[str, ...] | None = None
     fill_missing: bool = False
-    assume_fps: bool = field(default=False)
-    """Read a csv without a stated frame rate at 30 Hz, with a note, instead of refusing. For checks
+    csv_fps: float | None = None
+    """Frame rate of those files that state none, for reading many at once: others keep their own."""
+    assume_fps: bool = False
+    """Read a file without any stated frame rate at 30 Hz, with a note, instead of refusing it. For checks
     and corpora, where time does not enter the result."""
     max_bytes: int = MAX_FILE_BYTES
 
@@ -130,13 +132,13 @@ def _plain_name(name: str, robot: Robot) -> str:
 
 
 def _frame_rate(clip: Clip, path: Path, options: ReadOptions) -> tuple[float, tuple[str, ...]]:
-    stated = options.fps
+    stated = options.fps or options.csv_fps
     if clip.fps is not None:
         # Files store rates as integers or with rounding; 1 % tells rounding from a wrong rate.
-        if stated is not None and abs(stated - clip.fps) > 0.01 * clip.fps:
+        if options.fps is not None and abs(options.fps - clip.fps) > 0.01 * clip.fps:
             raise InputError(
                 "the file states another frame rate",
-                expected=f"{stated:g} Hz",
+                expected=f"{options.fps:g} Hz",
                 got=f"{clip.fps:g} Hz in the file",
                 fix="Leave fps away, or use --to-fps to resample.",
                 code="fps_conflict",

@@ -37,15 +37,22 @@ def find_motion_files(paths: Iterable[str | Path]) -> list[Path]:
             found += inside
         else:
             found.append(given)
+    if not found:
+        raise InputError("nothing to read", fix="Name motion files or folders.", code="empty")
     return list(dict.fromkeys(found))
 
 
 def _walk(folder: Path) -> Iterator[Path]:
     for directory, subdirectories, names in os.walk(folder):
-        subdirectories[:] = [name for name in subdirectories if not name.startswith(".")]
+        subdirectories[:] = [name for name in subdirectories if not name.startswith(".") and name != "metadata"]
         for name in names:
-            if name.lower().endswith(MOTION_SUFFIXES) and "metadata" not in name.lower():
+            if name.lower().endswith(MOTION_SUFFIXES) and not _is_table(name):
                 yield Path(directory) / name
+
+
+def _is_table(name: str) -> bool:
+    """BONES-SEED ships its metadata as csv beside the motions."""
+    return "metadata" in name.lower() and name.lower().endswith(".csv")
 
 
 def in_order(items: Iterable[Item], work: Callable[[Item], Result], workers: int) -> Iterator[Result]:

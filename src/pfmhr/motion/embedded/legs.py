@@ -14,7 +14,7 @@ from pfmhr.robots import Robot
 
 SIDES = ("left", "right")
 LEG_JOINTS = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
-LIMIT_MARGIN = 0.02
+LIMIT_MARGIN = 0.005
 """Joints stay this far inside their limits, in rad."""
 DAMPING = 1e-6
 """Keeps the step finite where the leg is stretched and the Jacobian loses rank."""
@@ -115,7 +115,7 @@ def solve(legs: Legs, position: Array, rotation: Array, iterations: int = 12) ->
     for _ in range(iterations):
         origins, axes, place, turn = forward(legs, angles)
         error = np.concatenate([goal - place, 0.5 * sum(_cross(turn[:, k], facing[:, k]) for k in range(3))])
-        if np.abs(error).max() < 1e-6:
+        if np.abs(error).max() < 1e-5:
             break
         jacobian = np.concatenate([_cross(axes, place - origins, axis=1), axes], axis=1)
         step = _least_squares(np.moveaxis(jacobian, (1, 0), (2, 3)), np.moveaxis(error, 0, 2))
@@ -125,8 +125,7 @@ def solve(legs: Legs, position: Array, rotation: Array, iterations: int = 12) ->
 
 def _guess(legs: Legs, goal: Array, facing: Array) -> Array:
     """``(6, 2, T)``: the closed solution of a leg whose hip axes meet in one point and whose yaw is small."""
-    ankle_height = legs.sole - np.array([[0.0, 0.0, 0.0]]) + legs.offset[:, 5]
-    ankle = goal - np.einsum("ijst,sj->ist", facing, ankle_height)
+    ankle = goal - np.einsum("ijst,sj->ist", facing, legs.sole + legs.offset[:, 5])
     x, y, z = ankle - legs.hip.T[:, :, None]
     thigh = np.linalg.norm(legs.offset[0, 2] + legs.offset[0, 3])
     shank = np.linalg.norm(legs.offset[0, 4])

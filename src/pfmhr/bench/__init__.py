@@ -1,0 +1,1 @@
+"""Benchmarks: anyone can rerun them, and times are compared within one run."""

@@ -1,0 +1,68 @@
+"""``pfmhr check``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from pfmhr.cli.console import print_json, print_table, progress_bar, say
+from pfmhr.motion.checks import CheckConfig, FileReport, check_paths
+from pfmhr.motion.reading import ReadOptions
+from pfmhr.robots import Robot
+
+
+def check(
+    paths: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="PATH...")],
+    /,
+    robot: str = "g1",
+    fps: float | None = None,
+    fill_missing: bool = False,
+    checks: Annotated[CheckConfig, tyro.conf.arg(name="")] = CheckConfig(),  # noqa: B008
+    all: bool = False,
+    json: bool = False,
+) -> int:
+    """Check motion files: is each what it claims to be?
+
+    Finds unreadable and foreign files, NaN, wrong widths, joints outside their limits, degrees for
+    radians, a wrong joint order, bad quaternions, jumps, frozen stretches, impossible frame rates,
+    copies and mirror images. Nothing is changed. Exits with 1 when something must be fixed.
+
+    Examples:
+        pfmhr check walk.csv --fps 30
+        pfmhr check data/ --json > report.json
+
+    Args:
+        paths: files and folders, searched all the way down.
+        robot: a robot's name or the path of its MJCF.
+        fps: frame rate of csv files that state none (30 is assumed, with a note).
+        fill_missing: accept files that lack joints.
+        all: list sound files too.
+        json: print one JSON object.
+    """
+    options = ReadOptions(Robot.load(robot), csv_fps=fps, fill_missing=fill_missing, assume_fps=True)
+    with progress_bar("checking") as progress:
+        reports = check_paths(paths, options, checks, progress)
+    bad = sum(not report.ok for report in reports)
+    if json:
+        counts = Counter(fault.code for report in reports for fault in report.faults)
+        summary = {"clips": len(reports), "must_be_fixed": bad, "faults": dict(counts.most_common())}
+        print_json({"summary": summary, "clips": [report.as_json() for report in reports]})
+    else:
+        rows = [row for report in reports if all or report.faults for row in _rows(report)]
+        if rows:
+            print_table("", ["clip", "frames", "Hz", "", "what was found"], rows)
+        warned = sum(report.ok and bool(report.faults) for report in reports)
+        say(f"{len(reports)} clip(s): {len(reports) - bad - warned} sound, {warned} with warnings, {bad} to be fixed")
+    return 1 if bad else 0
+
+
+def _rows(report: FileReport) -> list[list[str]]:
+    clip = report.path if Path(report.path).name.startswith(report.clip) else f"{report.path}:{report.clip}"
+    head = [clip, str(report.frames), f"{report.fps:g}"]
+    lines = [[fault.severity.value, fault.message] for fault in report.faults]
+    lines += [["note", note] for note in report.notes] if lines else []
+    lines = lines or [["ok", ""]]
+    return [(head if number == 0 else ["", "", ""]) + line for number, line in enumerate(lines)]

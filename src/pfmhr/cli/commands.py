@@ -1,0 +1,67 @@
+"""All commands, in the order of the pipeline."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+
+import tyro
+
+import pfmhr
+from pfmhr.cli import bench, check, convert, corpus, demo, doctor
+from pfmhr.cli.console import say
+from pfmhr.errors import InputError
+
+COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
+    "motion files": {"check": check.check, "convert": convert.convert},
+    "poses": {
+        "corpus build": corpus.build,
+        "corpus add": corpus.add,
+        "corpus subset": corpus.subset,
+        "corpus info": corpus.info,
+    },
+    "the project": {"demo": demo.demo, "doctor": doctor.doctor, "bench corpus": bench.corpus},
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; returns its exit code."""
+    commands = {name: function for group in COMMANDS.values() for name, function in group.items()}
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        return _help()
+    if arguments[0] in ("-V", "--version"):
+        say(f"pfmhr {pfmhr.__version__}")
+        return 0
+    for words in (2, 1):
+        name = " ".join(arguments[:words])
+        if name in commands:
+            return _call(name, commands[name], list(arguments[words:]))
+    below = [name for name in commands if name.startswith(f"{arguments[0]} ")]
+    given = " ".join(arguments[: 2 if below else 1])
+    raise InputError(
+        f"unknown command '{given}'", fix=f"Available: {', '.join(below or commands)}.", code="unknown_name"
+    )
+
+
+def _call(name: str, function: Callable[..., int], arguments: list[str]) -> int:
+    result = tyro.cli(
+        function,
+        prog=f"pfmhr {name}",
+        # The whole docstring up to its arguments: tyro by itself would leave the examples out.
+        description=(inspect.getdoc(function) or "").split("\nArgs:", 1)[0].strip(),
+        args=arguments,
+        config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
+    )
+    return int(result or 0)
+
+
+def _help() -> int:
+    say("pfmhr: pose flow matching for humanoid robots\n")
+    for group, commands in COMMANDS.items():
+        say(f"{group}:")
+        for name, function in commands.items():
+            summary = (inspect.getdoc(function) or "").split("\n", 1)[0]
+            say(f"  pfmhr {name:<15} {summary}")
+        say("")
+    say("Each explains itself: pfmhr corpus build --help. With --debug an error shows where it came from.")
+    return 0

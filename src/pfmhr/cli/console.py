@@ -1,0 +1,54 @@
+"""What commands print: tables and lines to stdout, progress to stderr, nothing coloured unless a terminal reads it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+
+def _console(to_stderr: bool) -> Console:
+    stream = sys.stderr if to_stderr else sys.stdout
+    # A pipe has no width; rich would fold everything at 80 columns there.
+    return Console(file=stream, width=None if stream.isatty() else 160, highlight=False, soft_wrap=not stream.isatty())
+
+
+def say(message: str) -> None:
+    """One line of result."""
+    _console(to_stderr=False).print(message, markup=False)
+
+
+def remark(message: str) -> None:
+    """One line beside the result."""
+    _console(to_stderr=True).print(message, markup=False, style="dim")
+
+
+def print_json(content: Any) -> None:
+    """One JSON object on stdout."""
+    print(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """A table of text."""
+    table = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    _console(to_stderr=False).print(table)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on a terminal, fed with (done, total)."""
+    console = _console(to_stderr=True)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -1,0 +1,81 @@
+"""``pfmhr convert``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from pfmhr.cli.console import remark, say
+from pfmhr.motion import Motion
+from pfmhr.motion.checks import CheckConfig, check_motion
+from pfmhr.motion.formats import Format
+from pfmhr.motion.repair import clip_limits as clip_to_limits
+from pfmhr.motion.repair import drop_jumps as cut_at_jumps
+from pfmhr.motion.repair import trim as trim_to
+from pfmhr.robots import Robot
+
+
+def convert(
+    source: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="IN")],
+    target: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")],
+    /,
+    to: Literal["pfmhr", "unitree_csv", "mimickit", "mjlab"] | None = None,
+    to_fps: float | None = None,
+    fps: float | None = None,
+    robot: str = "g1",
+    clip: str | None = None,
+    joint_order: Literal["robot", "breadth_first"] = "robot",
+    fill_missing: bool = False,
+    clip_limits: bool = False,
+    drop_jumps: bool = False,
+    trim: tuple[float, float] | None = None,
+) -> int:
+    """Convert a motion file to another format, truly resampled if asked.
+
+    The format read is recognised from the content; the one written follows from the file name
+    (.npz ours, .csv Unitree, .pkl MimicKit) or --to. Repairs happen only when named here.
+
+    Examples:
+        pfmhr convert walk.csv walk.npz --fps 30
+        pfmhr convert walk.csv walk_50hz.npz --fps 30 --to mjlab --to-fps 50
+        pfmhr convert vault.pkl vault.npz --clip-limits
+
+    Args:
+        source: the file to read.
+        target: the file to write.
+        to: format to write.
+        to_fps: resample to this frame rate: joints and root position linear, orientation slerp.
+        fps: frame rate of a csv that states none.
+        robot: a robot's name or the path of its MJCF.
+        clip: which clip, for files that hold several.
+        joint_order: order of a nameless file's joints: the robot's own, or Isaac's breadth-first.
+        fill_missing: set joints the file lacks to the default pose.
+        clip_limits: move joints outside their limits onto them.
+        drop_jumps: keep the longest stretch without a single-frame jump.
+        trim: keep the time from START to STOP, in s.
+    """
+    machine = Robot.load(robot)
+    order = machine.breadth_first_names if joint_order == "breadth_first" else None
+    motion = Motion.read(source, machine, fps=fps, clip=clip, joint_order=order, fill_missing=fill_missing)
+    said = list(motion.notes)
+    if trim is not None:
+        motion, sentence = trim_to(motion, *trim)
+        said.append(sentence)
+    if drop_jumps:
+        motion, sentence = cut_at_jumps(motion, CheckConfig().jump_speed)
+        said.append(sentence)
+    if clip_limits:
+        motion, sentence = clip_to_limits(motion, machine)
+        said.append(sentence)
+    for sentence in said:
+        remark(sentence)
+    for fault in check_motion(motion, machine):
+        remark(f"{fault.severity.value}: {fault.message}")
+    if to_fps is not None:
+        motion = motion.resample(to_fps)
+    format: Format | None = to
+    motion.write(target, machine, format)
+    say(f"{target}: {motion.num_frames} frames at {motion.fps:g} Hz, {motion.duration:.2f} s")
+    return 0

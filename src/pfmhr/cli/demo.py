@@ -1,0 +1,94 @@
+"""``pfmhr demo``: what the project can do, on data it makes itself."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+
+from pfmhr.cli.console import print_table, progress_bar, say
+from pfmhr.corpus import PoseCorpus, build_corpus
+from pfmhr.motion import Motion
+from pfmhr.motion.checks import check_motion
+from pfmhr.motion.embedded import CLIPS, embedded_motion, embedded_motions
+from pfmhr.robots import Robot
+
+VARIATIONS = 100
+
+
+def demo(out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("demo"), fast: bool = False) -> int:
+    """Run the whole pipeline on embedded data: motions, checks, a pose corpus. No network, GPU or display needed.
+
+    Args:
+        out: where results go.
+        fast: fewer variations of each motion.
+    """
+    robot = Robot.load("g1")
+    say(f"1. The robot: {robot.name}, {robot.num_joints} joints from {robot.joint_names[0]} to {robot.joint_names[-1]}")
+    _motions(robot, out)
+    _checks(robot)
+    _corpus(robot, out, 20 if fast else VARIATIONS)
+    return 0
+
+
+def _motions(robot: Robot, out: Path) -> None:
+    folder = out / "motions"
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for name in CLIPS:
+        motion = embedded_motion(name, robot)
+        motion.write(folder / f"{name}.npz")
+        speed = float(np.abs(np.diff(motion.joint_pos, axis=0)).max()) * motion.fps
+        rows.append(
+            [name, str(motion.num_frames), f"{motion.duration:.1f} s", "yes" if motion.loop else "no", f"{speed:.1f}"]
+        )
+    say(f"\n2. Embedded motions, written to {folder}")
+    print_table("", ["clip", "frames", "length", "cycle", "fastest joint, rad/s"], rows)
+
+
+def _checks(robot: Robot) -> None:
+    """Break a sound clip in the ways files are broken in the wild, and see each one named."""
+    walk = embedded_motion("walk", robot)
+    breadth_first = robot.joint_indices(robot.breadth_first_names)
+    spike = walk.joint_pos.copy()
+    spike[walk.num_frames // 2 :, 15] += 1.5
+    broken: dict[str, Motion] = {
+        "as made": walk,
+        "angles in degrees": replace(walk, joint_pos=np.rad2deg(walk.joint_pos)),
+        "joints in Isaac's order": replace(walk, joint_pos=walk.joint_pos[:, breadth_first]),
+        "a jump in one joint": replace(walk, joint_pos=spike),
+        "frames repeated in pairs": replace(
+            walk, joint_pos=np.repeat(walk.joint_pos[::2], 2, axis=0)[: walk.num_frames]
+        ),
+    }
+    say("\n3. Checks: the walk, and broken copies of it")
+    rows = []
+    for what, motion in broken.items():
+        faults = check_motion(motion, robot)
+        rows.append([what, faults[0].code if faults else "sound", faults[0].message if faults else ""])
+    print_table("", ["clip", "verdict", "because"], rows)
+
+
+def _corpus(robot: Robot, out: Path, variations: int) -> None:
+    folder = out / f"corpus-{variations}"
+    say(f"\n4. A pose corpus: {len(CLIPS)} clips x {variations} variations")
+    start = time.perf_counter()
+    with progress_bar("making poses") as progress:
+        corpus = build_corpus(folder, embedded_motions(variations, robot), robot, say=say, progress=progress)
+    say(
+        f"   {len(corpus):,} poses in {time.perf_counter() - start:.1f} s; categories {', '.join(corpus.manifest.categories)}"
+    )
+    _draw(corpus)
+    say(f"\nNext: pfmhr check YOUR_FILES, pfmhr corpus build OUT YOUR_FILES, pfmhr doctor. Results are in {out}/")
+
+
+def _draw(corpus: PoseCorpus) -> None:
+    start, size, steps = time.perf_counter(), 4096, 50
+    for step in range(steps):
+        corpus.batch(step, size, seed=0)
+    rate = steps * size / (time.perf_counter() - start)
+    say(f"   random batches of {size}: {rate / 1e6:.1f} M poses/s, each a function of (seed, step) alone")

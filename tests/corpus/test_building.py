@@ -1,0 +1,208 @@
+"""Building, adding to, opening and verifying a corpus."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus
+from pfmhr.errors import InputError
+from pfmhr.motion import Motion
+from pfmhr.robots import Robot
+
+MakeWalk = Callable[..., Motion]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, make_walk: MakeWalk) -> Path:
+    """Two categories of csv clips, 5 + 3, of 40 frames each."""
+    for category, count in (("walk", 5), ("stroll", 3)):
+        (tmp_path / "data" / category).mkdir(parents=True)
+        for number in range(count):
+            stride = (0.3 if category == "walk" else 0.2) + 0.01 * number
+            make_walk(frames=40, stride=stride).write(tmp_path / "data" / category / f"{category}{number}.csv")
+    return tmp_path / "data"
+
+
+def test_poses_keep_the_order_of_their_sources(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    corpus = PoseCorpus.build(tmp_path / "corpus", [folder], robot=g1)
+    assert len(corpus) == 8 * 40
+    assert corpus.poses.shape == (320, 29)
+    assert [source.category for source in corpus.sources] == ["stroll"] * 3 + ["walk"] * 5
+    for source in corpus.sources:
+        path = folder.parent / source.path
+        expected = Motion.read(path, g1, fps=30).joint_pos
+        assert np.array_equal(corpus.poses[source.start : source.start + source.rows], expected)
+
+
+def test_the_result_does_not_depend_on_the_number_of_workers(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    manifests = [
+        build_corpus(tmp_path / f"corpus{workers}", [folder], g1, workers=workers).manifest for workers in (1, 4)
+    ]
+    assert manifests[0] == manifests[1]
+
+
+def test_motions_files_and_folders_can_be_mixed(folder: Path, tmp_path: Path, g1: Robot, make_walk: MakeWalk) -> None:
+    walk = make_walk(frames=10, name="march-001")
+    corpus = PoseCorpus.build(tmp_path / "corpus", [walk, folder / "walk", folder / "stroll" / "stroll0.csv"], robot=g1)
+    assert [source.rows for source in corpus.sources] == [10, 40, 40, 40, 40, 40, 40]
+    assert corpus.sources[0].category == "march"
+    assert np.array_equal(corpus.poses[:10], walk.joint_pos)
+
+
+def test_a_bad_file_is_left_out_with_its_reason_and_nothing_stops(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    (folder / "walk" / "pointer.csv").write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    (folder / "walk" / "empty.csv").write_bytes(b"")
+    (folder / "walk" / "copy.csv").write_bytes((folder / "walk" / "walk0.csv").read_bytes())
+    degrees = np.loadtxt(folder / "walk" / "walk1.csv", delimiter=",")
+    degrees[:, 7:] = np.rad2deg(degrees[:, 7:])
+    np.savetxt(folder / "walk" / "degrees.csv", degrees, delimiter=",", fmt="%.6f")
+    corpus = PoseCorpus.build(tmp_path / "corpus", [folder], robot=g1)
+    assert len(corpus) == 320
+    reasons = {Path(entry.path).name: entry.code for entry in corpus.manifest.rejected}
+    assert reasons == {
+        "pointer.csv": "lfs_pointer",
+        "empty.csv": "empty",
+        "walk0.csv": "duplicate",  # "copy.csv" comes first
+        "degrees.csv": "degrees",
+    }
+
+
+def test_repairs_happen_only_when_asked_for_and_are_written_down(
+    tmp_path: Path, g1: Robot, make_walk: MakeWalk
+) -> None:
+    walk = make_walk(frames=40)
+    beyond, jumping = walk.joint_pos.copy(), walk.joint_pos.copy()
+    beyond[10, 14] = 0.9  # waist pitch, limit 0.52
+    jumping[20:, 15] -= 2.5  # 75 rad/s at 30 Hz
+    clips = [
+        Motion.from_arrays(g1, beyond, 30, walk.root_pos, walk.root_quat, name="beyond"),
+        Motion.from_arrays(g1, jumping, 30, walk.root_pos, walk.root_quat, name="jumping"),
+    ]
+    with pytest.raises(InputError) as error:
+        PoseCorpus.build(tmp_path / "none", clips, robot=g1)
+    assert error.value.code == "nothing_usable"
+    repaired = PoseCorpus.build(tmp_path / "both", clips, g1, BuildConfig(clip_limits=True, drop_jumps=True))
+    assert [source.rows for source in repaired.sources] == [40, 38]
+    assert repaired.poses[10, 14] == g1.upper[14]
+    assert "clipped" in repaired.sources[0].notes[-1]
+    assert "dropped 2 poses" in repaired.sources[1].notes[-1]
+
+
+def test_the_same_command_accepts_its_own_result_and_another_is_refused(
+    folder: Path, tmp_path: Path, g1: Robot
+) -> None:
+    said: list[str] = []
+    first = build_corpus(tmp_path / "corpus", [folder], g1)
+    again = build_corpus(tmp_path / "corpus", [folder], g1, say=said.append)
+    assert again.manifest == first.manifest
+    assert "already built" in said[0]
+    with pytest.raises(InputError) as error:
+        build_corpus(tmp_path / "corpus", [folder / "walk"], g1)
+    assert error.value.code == "exists"
+
+
+def test_adding_never_touches_existing_shards(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    corpus = tmp_path / "corpus"
+    build_corpus(corpus, [folder / "walk"], g1, BuildConfig(shard_rows=80))
+    before = {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in corpus.glob("shard-*")}
+    grown = add_to_corpus(corpus, [folder], g1)
+    after = {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in corpus.glob("shard-*")}
+    assert {name: after[name] for name in before} == before
+    assert len(grown) == 320
+    assert [entry.code for entry in grown.manifest.rejected] == ["duplicate"] * 5
+    assert add_to_corpus(corpus, [folder], g1).manifest == grown.manifest
+
+
+def test_a_view_over_several_shards_behaves_like_one_array(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    one = build_corpus(tmp_path / "one", [folder], g1)
+    many = build_corpus(tmp_path / "many", [folder], g1, BuildConfig(shard_rows=50))
+    assert (len(one.manifest.shards), len(many.manifest.shards)) == (1, 4)
+    whole = np.asarray(one.poses)
+    assert np.array_equal(np.asarray(many.poses), whole)
+    index = np.array([319, 0, 81, 80, 79, -1])
+    for key in (5, -1, slice(70, 170, 7), index, whole[:, 0] > 0, (slice(0, 9), 3), (index, slice(2, 4))):
+        assert np.array_equal(many.poses[key], whole[key])
+
+
+def test_a_flipped_byte_is_found(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    corpus = build_corpus(tmp_path / "corpus", [folder], g1, BuildConfig(shard_rows=50))
+    assert corpus.verify() == []
+    shard = tmp_path / "corpus" / "shard-00002.npy"
+    data = bytearray(shard.read_bytes())
+    data[1000] ^= 1
+    shard.write_bytes(data)
+    assert PoseCorpus.open(tmp_path / "corpus").verify() == ["shard-00002.npy"]
+
+
+def _truncate(folder: Path) -> None:
+    shard = folder / "shard-00000.npy"
+    shard.write_bytes(shard.read_bytes()[:-4])
+
+
+DAMAGES = {
+    "a missing shard": lambda folder: (folder / "shard-00000.npy").unlink(),
+    "a short shard": _truncate,
+    "no manifest": lambda folder: (folder / "manifest.json").unlink(),
+    "half a manifest": lambda folder: (folder / "manifest.json").write_bytes(b'{"format": "pfmhr-corp'),
+    "a foreign manifest": lambda folder: (folder / "manifest.json").write_text('{"format": "something"}'),
+    "an incomplete manifest": lambda folder: (folder / "manifest.json").write_text(
+        '{"format": "pfmhr-corpus", "version": 1}'
+    ),
+    "no folder": lambda folder: shutil.rmtree(folder),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_corpus_gives_a_clear_error(damage: str, folder: Path, tmp_path: Path, g1: Robot) -> None:
+    build_corpus(tmp_path / "corpus", [folder], g1)
+    DAMAGES[damage](tmp_path / "corpus")
+    with pytest.raises(InputError) as error:
+        PoseCorpus.open(tmp_path / "corpus")
+    assert error.value.code in ("bad_corpus", "not_found")
+    assert str(tmp_path / "corpus") in str(error.value)
+
+
+def test_a_corpus_for_other_joints_is_refused(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    mjcf = tmp_path / "arm.xml"
+    mjcf.write_text(
+        "<mujoco><worldbody><body name='a'><joint name='j' type='hinge'/><geom size='.1'/></body></worldbody></mujoco>"
+    )
+    build_corpus(tmp_path / "corpus", [folder], g1)
+    with pytest.raises(InputError) as error:
+        PoseCorpus.open(tmp_path / "corpus", robot=Robot.load(mjcf))
+    assert error.value.code == "wrong_robot"
+
+
+def test_an_array_becomes_a_corpus(tmp_path: Path, g1: Robot) -> None:
+    poses = np.random.default_rng(0).normal(size=(100, 29))
+    corpus = PoseCorpus.from_array(tmp_path / "toy", poses, robot=g1)
+    assert np.array_equal(corpus.poses, poses.astype(np.float32))
+    assert len(PoseCorpus.from_array(tmp_path / "toy", poses, robot=g1)) == 100
+    for wrong, code in ((poses[:, :28], "bad_shape"), (poses[:0], "bad_shape"), (poses * np.nan, "not_finite")):
+        with pytest.raises(InputError) as error:
+            PoseCorpus.from_array(tmp_path / "wrong", wrong, robot=g1)
+        assert error.value.code == code
+    with pytest.raises(InputError) as error:
+        PoseCorpus.from_array(tmp_path / "toy", poses + 1, robot=g1)
+    assert error.value.code == "exists"
+
+
+def test_an_empty_folder_says_so(tmp_path: Path, g1: Robot) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError) as error:
+        build_corpus(tmp_path / "corpus", [tmp_path / "empty"], g1)
+    assert error.value.code == "empty_folder"
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_every_sound_clip_of_the_real_data_goes_in(real_data: Path, tmp_path: Path, g1: Robot) -> None:
+    corpus = build_corpus(tmp_path / "corpus", [real_data / "lafan1_g1", real_data / "g1_moves"], g1)
+    assert [entry.code for entry in corpus.manifest.rejected] == ["jump"] * 17
+    lafan = [source for source in corpus.sources if source.path.startswith("lafan1_g1")]
+    assert sum(source.rows for source in lafan) == 264_705
+    assert set(corpus.manifest.categories) == {"lafan1_g1", "dance", "karate"}
