@@ -97,17 +97,7 @@ def _many_files(files: list[Path], folder: Path, robot: Robot, repeats: int, say
     """Cost per pose for the same data in one and in eight times as many files' worth of work."""
     sample = files[: max(1, len(files) // 8)]
     say(f"{len(sample)} files, then {8 * len(sample)} files of the same size")
-    copies = folder / "copies"
-    copies.mkdir()
-    generator = np.random.default_rng(0)
-    many = []
-    for number in range(8):
-        for file in sample:
-            # A changed last digit makes each copy a different clip of the same size.
-            text = file.read_bytes().rstrip()[:-1] + str(generator.integers(10)).encode() + b"\n"
-            target = copies / f"{number}_{file.name}"
-            target.write_bytes(text.replace(b"0.0", f"0.{number % 2}".encode(), 1 + number))
-            many.append(target)
+    many = [_changed(file, folder / "copies", number) for number in range(8) for file in sample]
     out, config = folder / "corpus", BuildConfig(fps=30)
 
     def rate(chosen: list[Path]) -> float:
@@ -122,6 +112,15 @@ def _many_files(files: list[Path], folder: Path, robot: Robot, repeats: int, say
         "poses_per_second": [round(few), round(lots)],
         "cost_per_pose_ratio": round(few / lots, 3),
     }
+
+
+def _changed(file: Path, folder: Path, number: int) -> Path:
+    """A copy of a csv with one angle of its first frame changed: another clip of the same size."""
+    folder.mkdir(exist_ok=True)
+    first, rest = file.read_text().split("\n", 1)
+    copy = folder / f"{number}_{file.name}"
+    copy.write_text(first.rpartition(",")[0] + f",{1e-4 * (number + 1):.6f}\n{rest}")
+    return copy
 
 
 def _random_access(folder: Path, rows: int, robot: Robot, repeats: int, say: Say) -> dict[str, Any]:

@@ -124,9 +124,11 @@ def turn(variation: Variation, fps: float) -> Sketch:
     moves = [(0.0, 0.0, angle * uneven[k, 0]) for k in range(count)]
     strides = [Stride(height * uneven[k, 1], toe_off=0.12, fold=0.15) for k in range(count)]
     plan = cycle(clock, moves, variation.between(0.18, 0.32), posture.half_width, strides)
-    manner = Manner(0.8, 0.3, 0.0, 0.0, posture.lean, posture.arms)
+    # The chest turns ahead of the hips; the arms keep clear of the thighs that follow.
+    apart = posture.arms + np.array([0.0, 0.08, 0.0, 0.0, 0.0, 0.0, 0.0])
+    manner = Manner(0.8, 0.3, 0.0, 0.0, posture.lean, apart)
     sketch = carried(variation, clock, plan, posture, manner)
-    sketch.waist[:, 0] += variation.between(0.1, 0.4)
+    sketch.waist[:, 0] += variation.between(0.1, 0.3)
     return sketch
 
 
@@ -156,7 +158,7 @@ def run(variation: Variation, fps: float) -> Sketch:
     moves = [(length * uneven[k, 0], 0.0, 0.0) for k in range(count)]
     strides = [Stride(height * uneven[k, 1], 0.5, fold, 0.0, reach) for k in range(count)]
     plan = cycle(clock, moves, -airborne, posture.half_width, strides)
-    bent = posture.arms + np.array([0.1, 0.05, 0.0, -variation.between(1.0, 1.4), 0.0, 0.0, 0.0])
+    bent = posture.arms + np.array([0.1, 0.12, 0.0, -variation.between(1.15, 1.55), 0.0, 0.0, 0.0])
     lean = variation.between(0.12, 0.3)
     manner = Manner(variation.between(0.5, 0.9), 0.15, 0.12, variation.between(0.2, 0.4), lean, bent)
     sketch = carried(variation, clock, plan, posture, manner)

@@ -26,7 +26,7 @@ def squat(variation: Variation, fps: float) -> Sketch:
     sketch.root[:, 2] -= low
     sketch.tilt[:, 1] += variation.between(0.25, 0.4) * share
     sketch.waist[:, 2] += variation.between(0.05, 0.2) * share
-    reach, spread = variation.between(1.2, 1.9), variation.between(-0.25, 0.1)
+    reach, spread = variation.between(1.2, 1.9), variation.between(-0.12, 0.15)
     for arm in range(2):
         sketch.arms[arm] += share[:, None] * np.array([-reach, spread, 0.0, 0.15, 0.0, 0.0, 0.0])
     turned_out = variation.between(0.0, 0.3)

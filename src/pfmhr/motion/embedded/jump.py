@@ -49,11 +49,11 @@ def _fly(sketch: Sketch, times: Array, leave: float, touch: float, speed: float,
         [start - 0.14, start, start + 0.06, end - 0.06, end, end + 0.1],
         [0.0, PUSH_PITCH, PUSH_PITCH + 0.1, LAND_PITCH, LAND_PITCH, 0.0],
     )
-    ease = 0.25 * (end - start)
+    ease = 0.18 * (end - start)
     stretch = ballistic(
         time,
         [start, start + ease, end - ease, end],
-        [leave, leave + 0.35 * speed * ease, touch + 0.35 * impact * ease, touch],
+        [leave, leave + 0.34 * speed * ease, touch + 0.34 * impact * ease, touch],
         [speed, 0.0, 0.0, -impact],
     )
     airborne = (time > start) & (time < end)

@@ -1,0 +1,11 @@
+"""Sphinx configuration."""
+
+project = "PFM-HR"
+author = "The PFM-HR developers"
+copyright = author
+extensions = ["myst_parser"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = "PFM-HR"
+exclude_patterns = ["_build"]
