@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     from pfmhr.corpus import PoseCorpus
     from pfmhr.errors import InputError
     from pfmhr.motion import Motion
+    from pfmhr.prior import PosePrior
     from pfmhr.robots import Robot
 
-__all__ = ["InputError", "Motion", "PoseCorpus", "Robot"]
+__all__ = ["InputError", "Motion", "PoseCorpus", "PosePrior", "Robot"]
 
 _HOME = {
     "InputError": "pfmhr.errors",
     "Motion": "pfmhr.motion",
     "PoseCorpus": "pfmhr.corpus",
+    "PosePrior": "pfmhr.prior",
     "Robot": "pfmhr.robots",
 }
 

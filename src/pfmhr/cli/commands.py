@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import tyro
 
 import pfmhr
-from pfmhr.cli import bench, check, convert, corpus, demo, doctor
+from pfmhr.cli import bench, check, convert, corpus, demo, doctor, prior
 from pfmhr.cli.console import say
 from pfmhr.errors import InputError
 
@@ -19,6 +19,12 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "corpus add": corpus.add,
         "corpus subset": corpus.subset,
         "corpus info": corpus.info,
+    },
+    "the prior": {
+        "prior train": prior.train,
+        "prior extend": prior.extend,
+        "prior sample": prior.sample,
+        "prior info": prior.info,
     },
     "the project": {"demo": demo.demo, "doctor": doctor.doctor, "bench corpus": bench.corpus},
 }

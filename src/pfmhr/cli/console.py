@@ -52,3 +52,28 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def training_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar fed with (steps done, steps in all, a remark); without a terminal, a line now and then."""
+    console = _console(to_stderr=True)
+    if not console.is_terminal:
+        yield _lines(what)
+        return
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[remark]}"))
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task(what, total=None, remark="")
+        yield lambda done, total, remark: progress.update(task, completed=done, total=total, remark=remark)
+
+
+def _lines(what: str) -> Callable[[int, int, str], None]:
+    last = -1
+
+    def line(done: int, total: int, text: str) -> None:
+        nonlocal last
+        if 20 * done // total != last:
+            last = 20 * done // total
+            remark(f"{what} {done:,}/{total:,}: {text}")
+
+    return line

@@ -79,9 +79,8 @@ def _corpus(robot: Robot, out: Path, variations: int) -> None:
     start = time.perf_counter()
     with progress_bar("making poses") as progress:
         corpus = build_corpus(folder, embedded_motions(variations, robot), robot, say=say, progress=progress)
-    say(
-        f"   {len(corpus):,} poses in {time.perf_counter() - start:.1f} s; categories {', '.join(corpus.manifest.categories)}"
-    )
+    taken = time.perf_counter() - start
+    say(f"   {len(corpus):,} poses in {taken:.1f} s; categories {', '.join(corpus.manifest.categories)}")
     _draw(corpus)
     say(f"\nNext: pfmhr check YOUR_FILES, pfmhr corpus build OUT YOUR_FILES, pfmhr doctor. Results are in {out}/")
 

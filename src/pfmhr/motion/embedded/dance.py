@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pfmhr.motion.embedded.curves import BALANCE_HORIZON, balanced, bump
+from pfmhr.motion.embedded.curves import BALANCE_HORIZON, Array, balanced, bump
 from pfmhr.motion.embedded.footsteps import Place, Step, Stride, feet, support
 from pfmhr.motion.embedded.posture import HIPS_BEHIND, Posture, alive, drawn
 from pfmhr.motion.embedded.sketch import Sketch
@@ -28,7 +28,7 @@ def step_dance(variation: Variation, fps: float) -> Sketch:
     bar = 2.0 * np.pi * time / (4.0 * beat)
     root = np.column_stack([path[:, 0] - HIPS_BEHIND, SWAY * path[:, 1], np.full(clock.frames, posture.height)])
     root[:, 2] -= variation.between(0.02, 0.045) * bump(np.mod(time / beat + 0.25, 1.0))
-    # The body is furthest to the left at the end of beat 2 and furthest to the right at the end of beat 4.
+    # The left foot lands at the end of beat 1 and the right one at the end of beat 3: sway lies between.
     sway = np.sin(bar - 0.25 * np.pi)
     zeros = np.zeros(clock.frames)
     hips, chest = variation.between(0.03, 0.1), variation.between(0.15, 0.4)
@@ -56,7 +56,7 @@ def _footsteps(
     return ((0.0, near - side, 0.0), (0.0, -far, 0.0)), steps
 
 
-def _swing_arms(sketch: Sketch, variation: Variation, sway: np.ndarray, touch: np.ndarray) -> None:
+def _swing_arms(sketch: Sketch, variation: Variation, sway: Array, touch: Array) -> None:
     """Elbows bent; both arms swing to the side the body moves to and open on every touch."""
     bend, swing = variation.between(0.5, 1.1), variation.between(0.2, 0.6)
     opening, raising = variation.between(0.2, 0.7), variation.between(0.0, 0.6)

@@ -6,7 +6,7 @@ import numpy as np
 
 from pfmhr.motion.embedded.curves import Array, balanced, keyed, smooth
 from pfmhr.motion.embedded.footsteps import Step, Stride, feet, support
-from pfmhr.motion.embedded.posture import HIPS_BEHIND, drawn, standing
+from pfmhr.motion.embedded.posture import drawn, standing
 from pfmhr.motion.embedded.sketch import Sketch
 from pfmhr.motion.embedded.variation import Clock, Variation
 
@@ -19,7 +19,7 @@ STRUCK = np.array([-1.45, 0.0, 0.0, 1.35, 0.6, 0.0, 0.0])
 def punch(variation: Variation, fps: float) -> Sketch:
     """A step into a fighting stance, straight punches left and right, and back out of it."""
     posture = drawn(variation, half_width=(0.09, 0.12))
-    count, pace = variation.whole(2, 4), variation.between(0.55, 0.8)
+    count, pace = variation.whole(2, 4), variation.between(0.64, 0.86)
     wait, step = variation.between(0.35, 0.5), variation.between(0.4, 0.55)
     first = wait + step + 0.25
     last = first + count * pace
@@ -38,18 +38,19 @@ def punch(variation: Variation, fps: float) -> Sketch:
     sketch.root[:, 2] -= variation.between(0.03, 0.065) * ready
     sketch.tilt[:, 2] += 0.6 * turned * ready
     sketch.tilt[:, 1] += 0.08 * ready
-    sketch.soles, sole_tilt = feet(time, home, steps, posture.toe_out)
-    sketch.sole_tilt = sole_tilt
-    _strike(sketch, variation, ready, first + pace * np.arange(count), pace, 0.6 * turned)
+    sketch.soles, sketch.sole_tilt = feet(time, home, steps, posture.toe_out)
+    _strike(sketch, variation, ready, [first + pace * index for index in range(count)], pace, 0.6 * turned)
     return sketch
 
 
-def _strike(sketch: Sketch, variation: Variation, ready: Array, starts: Array, pace: float, facing: float) -> None:
+def _strike(
+    sketch: Sketch, variation: Variation, ready: Array, starts: list[float], pace: float, facing: float
+) -> None:
     """Both arms come up to the guard; at each start one arm shoots out, the trunk turning behind it."""
     time = sketch.clock.time
     guard = GUARD + variation.around(np.tile([0.15, 0.08, 0.12, 0.2, 0.4, 0.15, 0.1], (2, 1)))
     struck = STRUCK + variation.around([0.15, 0.06, 0.15, 0.12, 0.6, 0.1, 0.1])
-    out, hold = variation.between(0.22, 0.28), 0.05
+    out, hold = variation.between(0.24, 0.3), 0.05
     rest, twist = sketch.arms.mean(axis=1), variation.between(0.3, 0.6)
     sketch.arms += ready[:, None] * (guard - rest)[:, None]
     for index, start in enumerate(starts):
@@ -73,7 +74,7 @@ def front_kick(variation: Variation, fps: float) -> Sketch:
     snap, hold, back = variation.between(0.26, 0.36), variation.between(0.05, 0.15), variation.between(0.3, 0.4)
     down = variation.between(0.45, 0.65)
     lift = 0.1 + shift
-    times = np.cumsum([lift, chamber, snap, hold, back, down])
+    times = np.cumsum([lift, chamber, snap, hold, back, down]).tolist()
     clock = Clock.lasting(times[-1] + 0.5, fps)
     time, half = clock.time, posture.half_width
     home = ((0.0, half, 0.0), (0.0, -half, 0.0))
@@ -92,7 +93,7 @@ def front_kick(variation: Variation, fps: float) -> Sketch:
     return sketch
 
 
-def _kick(sketch: Sketch, variation: Variation, times: Array, height: float) -> None:
+def _kick(sketch: Sketch, variation: Variation, times: list[float], height: float) -> None:
     """Moves the right foot around its hip: distance and angle from hip to ankle, and pitch of the sole."""
     length = height - 0.19
     folded, swung = variation.between(0.3, 0.36), variation.between(0.95, 1.2)
@@ -100,7 +101,7 @@ def _kick(sketch: Sketch, variation: Variation, times: Array, height: float) -> 
     inward, toes = variation.between(0.06, 0.1), -0.85 * high
     stand, knee_up = [length, 0.0, 0.0, 0.0], [folded, swung, 0.1, inward]
     stretched = [reach, high, toes, inward]
-    path = keyed(sketch.clock.time, list(times), [stand, knee_up, stretched, stretched, knee_up, stand])
+    path = keyed(sketch.clock.time, times, [stand, knee_up, stretched, stretched, knee_up, stand])
     distance, angle, pitch, aside = path.T
     sketch.soles[1, :, 0] += distance * np.sin(angle)
     sketch.soles[1, :, 1] += aside

@@ -94,15 +94,18 @@ def carried(variation: Variation, clock: Clock, plan: Plan, posture: Posture, ma
 
 def walk(variation: Variation, fps: float) -> Sketch:
     """Walking from a stroll to a brisk pace, straight or along a wide curve."""
-    posture = drawn(variation, half_width=(0.08, 0.12), crouch=(0.005, 0.04))
-    count, length = 2 * variation.whole(2, 3), variation.between(0.16, 0.5)
-    clock = Clock.lasting(count * variation.between(0.46, 0.62), fps, loop=True)
+    posture = drawn(variation, half_width=(0.08, 0.12), crouch=(0.0, 0.025))
+    count, length = 2 * variation.whole(2, 3), variation.between(0.16, 0.48)
+    # Who takes longer steps also takes them faster.
+    step_time = variation.between(0.46, 0.6) - 0.15 * (length - 0.32)
+    clock = Clock.lasting(count * step_time, fps, loop=True)
     curve = variation.between(-0.12, 0.12)
     height, roll = variation.between(0.045, 0.09), variation.between(0.15, 0.5) * (0.6 + length)
-    uneven = 1.0 + variation.around(np.full((count, 2), 0.1))
+    uneven = 1.0 + variation.around(np.full((count, 2), 0.08))
     moves = [(length * uneven[k, 0], 0.0, curve) for k in range(count)]
     strides = [Stride(height * uneven[k, 1], roll, 0.9 * roll, 0.4 * roll) for k in range(count)]
-    plan = cycle(clock, moves, variation.between(0.14, 0.26), posture.half_width, strides)
+    both = variation.between(0.14, 0.26)
+    plan = cycle(clock, moves, both, posture.half_width, strides)
     manner = Manner(
         arm_swing=variation.between(0.5, 1.3),
         elbow_swing=variation.between(0.1, 0.6),
@@ -111,7 +114,12 @@ def walk(variation: Variation, fps: float) -> Sketch:
         lean=posture.lean + 0.1 * length,
         arms=posture.arms,
     )
-    return carried(variation, clock, plan, posture, manner)
+    sketch = carried(variation, clock, plan, posture, manner)
+    # Highest over the standing leg, lowest between the feet; and lower altogether with longer steps,
+    # or the body would drop at every one of them for want of leg.
+    bob = np.cos(2.0 * np.pi * (clock.time / plan.step_time - 0.5 * (1.0 + both)))
+    sketch.root[:, 2] += variation.between(0.01, 0.04) * length * bob - 0.27 * length**2
+    return sketch
 
 
 def turn(variation: Variation, fps: float) -> Sketch:
@@ -126,7 +134,7 @@ def turn(variation: Variation, fps: float) -> Sketch:
     plan = cycle(clock, moves, variation.between(0.18, 0.32), posture.half_width, strides)
     # The chest turns ahead of the hips; the arms keep clear of the thighs that follow.
     apart = posture.arms + np.array([0.0, 0.08, 0.0, 0.0, 0.0, 0.0, 0.0])
-    manner = Manner(0.8, 0.3, 0.0, 0.0, posture.lean, apart)
+    manner = Manner(arm_swing=0.8, elbow_swing=0.3, hip_turn=0.0, chest_turn=0.0, lean=posture.lean, arms=apart)
     sketch = carried(variation, clock, plan, posture, manner)
     sketch.waist[:, 0] += variation.between(0.1, 0.3)
     return sketch
@@ -142,13 +150,20 @@ def march(variation: Variation, fps: float) -> Sketch:
     strides = [Stride(height * k, 0.2, variation.between(0.2, 0.5), 0.0, reach * r) for k, r in uneven]
     plan = cycle(clock, [(0.0, 0.0, 0.0)] * count, variation.between(0.12, 0.25), posture.half_width, strides)
     bent = posture.arms + np.array([0.0, 0.0, 0.0, -variation.between(0.5, 1.1), 0.0, 0.0, 0.0])
-    manner = Manner(variation.between(3.5, 6.0), 1.5, 0.3, 0.6, posture.lean, bent)
+    manner = Manner(
+        arm_swing=variation.between(3.5, 6.0),
+        elbow_swing=1.5,
+        hip_turn=0.3,
+        chest_turn=0.6,
+        lean=posture.lean,
+        arms=bent,
+    )
     return carried(variation, clock, plan, posture, manner)
 
 
 def run(variation: Variation, fps: float) -> Sketch:
     """Running with a flight phase between steps, elbows bent, leaning forward."""
-    posture = drawn(variation, half_width=(0.06, 0.09), crouch=(0.055, 0.08))
+    posture = drawn(variation, half_width=(0.06, 0.09), crouch=(0.072, 0.092))
     count, travel = 2 * variation.whole(2, 4), variation.between(0.28, 0.42)
     clock = Clock.lasting(count * variation.between(0.3, 0.36), fps, loop=True)
     step_time, airborne = clock.duration / count, variation.between(0.2, 0.32)
@@ -159,8 +174,14 @@ def run(variation: Variation, fps: float) -> Sketch:
     strides = [Stride(height * uneven[k, 1], 0.5, fold, 0.0, reach) for k in range(count)]
     plan = cycle(clock, moves, -airborne, posture.half_width, strides)
     bent = posture.arms + np.array([0.1, 0.12, 0.0, -variation.between(1.15, 1.55), 0.0, 0.0, 0.0])
-    lean = variation.between(0.12, 0.3)
-    manner = Manner(variation.between(0.5, 0.9), 0.15, 0.12, variation.between(0.2, 0.4), lean, bent)
+    manner = Manner(
+        arm_swing=variation.between(0.5, 0.9),
+        elbow_swing=0.15,
+        hip_turn=0.12,
+        chest_turn=variation.between(0.2, 0.4),
+        lean=variation.between(0.12, 0.3),
+        arms=bent,
+    )
     sketch = carried(variation, clock, plan, posture, manner)
     sketch.root[:, 2] += bouncing(clock.time, step_time, airborne)
     return sketch

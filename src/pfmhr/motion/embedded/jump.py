@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from pfmhr.motion.embedded.curves import GRAVITY, Array, ballistic, keyed, smooth
+from pfmhr.motion.embedded.curves import GRAVITY, ballistic, keyed, smooth
 from pfmhr.motion.embedded.posture import drawn, standing
 from pfmhr.motion.embedded.sketch import SOLE_HALF_LENGTH, Sketch, grounded
 from pfmhr.motion.embedded.variation import Clock, Variation
 
-PUSH_PITCH, LAND_PITCH = 0.45, 0.15
+PUSH_PITCH, LAND_PITCH = 0.45, 0.2
 """Pitch of the feet in rad when the toes leave the floor and when they touch it again."""
+KNEES_BENT = 0.068
+"""How much lower the hips are, in m, at take-off and touch-down than when standing."""
 
 
 def jump(variation: Variation, fps: float) -> Sketch:
@@ -19,13 +21,13 @@ def jump(variation: Variation, fps: float) -> Sketch:
     speed, wait = variation.between(1.3, 1.9), variation.between(0.2, 0.4)
     low, landing = posture.height - variation.between(0.12, 0.22), posture.height - variation.between(0.1, 0.2)
     # The knees are still bent at take-off: a stretching leg would have to extend infinitely fast.
-    leave = posture.height - 0.045 + SOLE_HALF_LENGTH * np.sin(PUSH_PITCH)
-    touch = posture.height - 0.045 + SOLE_HALF_LENGTH * np.sin(LAND_PITCH)
+    leave = posture.height - KNEES_BENT + SOLE_HALF_LENGTH * np.sin(PUSH_PITCH)
+    touch = posture.height - KNEES_BENT + SOLE_HALF_LENGTH * np.sin(LAND_PITCH)
     flight = float(speed + np.sqrt(speed**2 + 2.0 * GRAVITY * (leave - touch))) / GRAVITY
     impact = GRAVITY * flight - speed
     crouch, push = variation.between(0.5, 0.9), 1.7 * (leave - low) / speed
     absorb, rise = 1.7 * (touch - landing) / impact, variation.between(0.6, 1.0)
-    times = np.cumsum([wait, crouch, push, flight, absorb, rise])
+    times = np.cumsum([wait, crouch, push, flight, absorb, rise]).tolist()
     clock = Clock.lasting(times[-1] + 0.25, fps)
     sketch = standing(variation, clock, posture)
     heights, speeds = [posture.height, low, leave, touch, landing, posture.height], [0.0, 0.0, speed, -impact, 0.0, 0.0]
@@ -40,10 +42,10 @@ def jump(variation: Variation, fps: float) -> Sketch:
     return _swing(sketch, variation, times)
 
 
-def _fly(sketch: Sketch, times: Array, leave: float, touch: float, speed: float, impact: float) -> None:
+def _fly(sketch: Sketch, times: list[float], leave: float, touch: float, speed: float, impact: float) -> None:
     """Feet roll off over the toes, follow the body stretched through the air, and land toes first."""
     time = sketch.clock.time
-    start, end = float(times[2]), float(times[3])
+    start, end = times[2], times[3]
     pitch = keyed(
         time,
         [start - 0.14, start, start + 0.06, end - 0.06, end, end + 0.1],
@@ -64,11 +66,11 @@ def _fly(sketch: Sketch, times: Array, leave: float, touch: float, speed: float,
         sketch.sole_tilt[foot, :, 1] = pitch
 
 
-def _swing(sketch: Sketch, variation: Variation, times: Array) -> Sketch:
+def _swing(sketch: Sketch, variation: Variation, times: list[float]) -> Sketch:
     """Arms back in the crouch, thrown up at take-off, forward on landing; the trunk folds and stretches."""
     time = sketch.clock.time
     back, up = variation.between(0.4, 0.9), variation.between(1.0, 2.3)
-    keys = [float(times[0]), float(times[1]) - 0.12, float(times[2]) + 0.1, float(times[4]), float(times[5])]
+    keys = [times[0], times[1] - 0.12, times[2] + 0.1, times[4], times[5]]
     swing = keyed(time, keys, [0.0, back, -up, -0.5 * variation.between(0.6, 1.0), 0.0])
     for arm in range(2):
         sketch.arms[arm, :, 0] += swing

@@ -14,6 +14,7 @@ from pfmhr.robots import Robot
 
 SIDES = ("left", "right")
 LEG_JOINTS = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
+LEGS = tuple(f"{side}_{joint}_joint" for side in SIDES for joint in LEG_JOINTS)
 LIMIT_MARGIN = 0.005
 """Joints stay this far inside their limits, in rad."""
 DAMPING = 1e-6
@@ -30,6 +31,8 @@ class Legs:
     """(2, 6, 3) each link's origin in its parent, in m."""
     frame: Array
     """(2, 6, 3, 3) each link's orientation in its parent at angle 0."""
+    tilted: tuple[bool, ...]
+    """For each joint, whether that orientation is not the parent's own."""
     axis: tuple[int, ...]
     """For each joint, which coordinate axis it turns about."""
     sole: Array
@@ -40,22 +43,28 @@ class Legs:
 
     @staticmethod
     def of(robot: Robot) -> Legs:
-        """Read the legs from the robot's MJCF; refuses a robot without the G1's legs and soles."""
-        names = [f"{side}_{joint}_joint" for side in SIDES for joint in LEG_JOINTS]
+        """Read the legs from the robot's MJCF; it needs the G1's leg joints and a site under each foot."""
+        columns = np.array(robot.joint_indices(LEGS), dtype=np.intp).reshape(2, 6)
         model = robot.compile()
         soles = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, f"{side}_sole") for side in SIDES]
-        if not set(names) <= set(robot.joint_names) or min(soles) < 0:
-            raise InputError("the embedded motions are made for the Unitree G1", got=robot.name, code="wrong_robot")
-        joints = [model.joint(name).id for name in names]
+        joints = [model.joint(name).id for name in LEGS]
+        if min(soles) < 0 or not (np.sort(model.jnt_axis[joints], axis=1) == (0.0, 0.0, 1.0)).all():
+            raise InputError(
+                "not the legs the embedded motions are made for",
+                where=robot.path,
+                expected="sites left_sole and right_sole, and hinges about the axes x, y and z",
+                fix="Use the bundled robot 'g1'.",
+                code="wrong_robot",
+            )
         bodies = model.jnt_bodyid[joints]
         frames = np.empty((12, 9))
         for row, body in enumerate(bodies):
             mujoco.mju_quat2Mat(frames[row], model.body_quat[body])
-        columns = np.array(robot.joint_indices(names), dtype=np.intp).reshape(2, 6)
         return Legs(
             columns=columns,
             offset=model.body_pos[bodies].reshape(2, 6, 3),
             frame=frames.reshape(2, 6, 3, 3),
+            tilted=tuple(not np.allclose(frame, np.eye(3).ravel()) for frame in frames[:6]),
             axis=tuple(int(index) for index in model.jnt_axis[joints[:6]].argmax(axis=1)),
             sole=model.site_pos[soles].copy(),
             lower=robot.lower[columns].astype(np.float64) + LIMIT_MARGIN,
@@ -85,12 +94,12 @@ def forward(legs: Legs, angles: Array) -> tuple[Array, Array, Array, Array]:
     sines, cosines = np.sin(angles), np.cos(angles)
     for joint in range(6):
         place = place + np.einsum("ijst,sj->ist", turn, legs.offset[:, joint])
-        if not np.allclose(legs.frame[:, joint], np.eye(3)):
+        if legs.tilted[joint]:
             turn = np.einsum("ijst,sjk->ikst", turn, legs.frame[:, joint])
         about = legs.axis[joint]
         first, second = (about + 1) % 3, (about + 2) % 3
         origins[joint], axes[joint] = place, turn[:, about]
-        turned = np.empty_like(origins, shape=(3, 3, sides, frames))
+        turned = np.empty((3, 3, sides, frames))
         turned[:, about] = turn[:, about]
         turned[:, first] = cosines[joint] * turn[:, first] + sines[joint] * turn[:, second]
         turned[:, second] = cosines[joint] * turn[:, second] - sines[joint] * turn[:, first]
@@ -112,6 +121,7 @@ def solve(legs: Legs, position: Array, rotation: Array, iterations: int = 12) ->
     goal, facing = np.moveaxis(position, 2, 0), np.moveaxis(rotation, (2, 3), (0, 1))
     lower, upper = legs.lower.T[:, :, None], legs.upper.T[:, :, None]
     angles = np.clip(_guess(legs, goal, facing), lower, upper)
+    error = np.full(angles.shape, np.inf)
     for _ in range(iterations):
         origins, axes, place, turn = forward(legs, angles)
         error = np.concatenate([goal - place, 0.5 * sum(_cross(turn[:, k], facing[:, k]) for k in range(3))])
@@ -141,7 +151,7 @@ def _guess(legs: Legs, goal: Array, facing: Array) -> Array:
 def _least_squares(jacobian: Array, error: Array) -> Array:
     transposed = np.swapaxes(jacobian, -1, -2)
     normal = transposed @ jacobian + DAMPING * np.eye(6)
-    return np.linalg.solve(normal, transposed @ error[..., None])[..., 0]
+    return np.asarray(np.linalg.solve(normal, transposed @ error[..., None])[..., 0], dtype=np.float64)
 
 
 def _cross(first: Array, second: Array, axis: int = 0) -> Array:

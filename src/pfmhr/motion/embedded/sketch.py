@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from pfmhr.motion.embedded.curves import Array
-from pfmhr.motion.embedded.legs import Legs, solve
+from pfmhr.motion.embedded.legs import SIDES, Legs, solve
+from pfmhr.motion.embedded.rotations import matrices, quaternions
 from pfmhr.motion.embedded.variation import Clock
 from pfmhr.motion.motion import Motion
 from pfmhr.robots import Robot
 
 WAIST = ("waist_yaw_joint", "waist_roll_joint", "waist_pitch_joint")
 ARM_JOINTS = ("shoulder_pitch", "shoulder_roll", "shoulder_yaw", "elbow", "wrist_roll", "wrist_pitch", "wrist_yaw")
+UPPER_BODY = (*WAIST, *(f"{side}_{joint}_joint" for side in SIDES for joint in ARM_JOINTS))
 ARM_MIRROR = np.array([1.0, -1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
 """Signs that turn a left arm's angles into the right arm's mirror image."""
 SOLE_HALF_LENGTH = 0.095
@@ -22,7 +23,7 @@ SHOULDER_TILT = 0.279
 """The shoulder pitch axes rise outward by this angle."""
 LEG_REACH = 0.593
 """Hip to ankle in m with the knee still bent by 0.4 rad: where legs are as straight as they may be."""
-GIVE = 0.004
+GIVE = 0.01
 """Width in m of the transition where a pelvis that is too high begins to be lowered."""
 
 
@@ -64,17 +65,15 @@ def realised(sketch: Sketch, robot: Robot, legs: Legs, name: str) -> Motion:
     """The motion of a sketch: legs by inverse kinematics, everything within the joint limits."""
     sketch = _within_reach(sketch, legs)
     poses = np.zeros((sketch.clock.frames, robot.num_joints))
-    angles, _ = solve(legs, *sole_targets(sketch))
-    for side in range(2):
-        poses[:, legs.columns[side]] = angles[side]
+    angles, _ = solve(legs, *_sole_targets(sketch))
     poses[:, robot.joint_indices(WAIST)] = sketch.waist
-    for side, sign in (("left", 1.0), ("right", ARM_MIRROR)):
-        columns = robot.joint_indices([f"{side}_{joint}_joint" for joint in ARM_JOINTS])
-        poses[:, columns] = _straightened(sketch.arms[0 if side == "left" else 1]) * sign
+    for side, sign in enumerate((1.0, ARM_MIRROR)):
+        poses[:, legs.columns[side]] = angles[side]
+        arm = robot.joint_indices([f"{SIDES[side]}_{joint}_joint" for joint in ARM_JOINTS])
+        poses[:, arm] = _straightened(sketch.arms[side]) * sign
     poses = np.clip(poses, robot.lower, robot.upper)
-    quaternions = Rotation.from_euler("xyz", sketch.tilt).as_quat(scalar_first=True)
     about = {"loop": sketch.clock.loop, "name": name}
-    return Motion.from_arrays(robot, poses, sketch.clock.fps, sketch.root, quaternions, **about)
+    return Motion.from_arrays(robot, poses, sketch.clock.fps, sketch.root, quaternions(sketch.tilt), **about)
 
 
 def _straightened(arm: Array) -> Array:
@@ -86,8 +85,7 @@ def _straightened(arm: Array) -> Array:
 
 def _within_reach(sketch: Sketch, legs: Legs) -> Sketch:
     """The sketch with its pelvis lowered smoothly wherever a foot would be out of reach."""
-    pelvis = Rotation.from_euler("xyz", sketch.tilt).as_matrix()
-    turn = Rotation.from_euler("xyz", sketch.sole_tilt.reshape(-1, 3)).as_matrix().reshape(2, -1, 3, 3)
+    pelvis, turn = matrices(sketch.tilt), matrices(sketch.sole_tilt)
     hips = sketch.root + np.einsum("tij,sj->sti", pelvis, legs.hip)
     ankles = sketch.soles - np.einsum("stij,sj->sti", turn, legs.sole + legs.offset[:, 5])
     x, y, height = np.moveaxis(hips - ankles, 2, 0)
@@ -98,13 +96,11 @@ def _within_reach(sketch: Sketch, legs: Legs) -> Sketch:
     return replace(sketch, root=lowered)
 
 
-def sole_targets(sketch: Sketch) -> tuple[Array, Array]:
+def _sole_targets(sketch: Sketch) -> tuple[Array, Array]:
     """Sole positions ``(2, T, 3)`` and orientations ``(2, T, 3, 3)`` in the pelvis frame."""
-    back = np.swapaxes(Rotation.from_euler("xyz", sketch.tilt).as_matrix(), 1, 2)
-    frames = sketch.clock.frames
-    turn = Rotation.from_euler("xyz", sketch.sole_tilt.reshape(-1, 3)).as_matrix().reshape(2, frames, 3, 3)
+    back = np.swapaxes(matrices(sketch.tilt), 1, 2)
     position = np.einsum("tij,stj->sti", back, sketch.soles - sketch.root)
-    return position, back @ turn
+    return position, back @ matrices(sketch.sole_tilt)
 
 
 def grounded(track: Array, clearance: Array, pitch: Array, yaw: Array) -> Array:

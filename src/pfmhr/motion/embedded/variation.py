@@ -71,5 +71,7 @@ class Variation:
         slowest = max(1, round(0.3 * clock.duration))
         waves = slowest + np.arange(2)[:, None] + self._generator.integers(0, 2, (2, len(spread)))
         offsets = self._generator.uniform(0.0, 2.0 * np.pi, waves.shape)
-        angle = 2.0 * np.pi * clock.time[:, None, None] / clock.duration
+        # A clip that is no loop must not come back to the very pose it started from.
+        period = clock.duration if clock.loop else 1.3 * clock.duration
+        angle = 2.0 * np.pi * clock.time[:, None, None] / period
         return 0.5 * spread * np.sin(angle * waves + offsets).sum(axis=1)

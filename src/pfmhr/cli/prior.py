@@ -1,0 +1,197 @@
+"""``pfmhr prior train | extend | sample | info``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from pfmhr.cli.console import print_json, print_table, say, training_bar
+
+Corpus = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")]
+Prior = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PRIOR")]
+Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+
+
+def train(
+    corpus: Corpus,
+    /,
+    out: Out,
+    preset: Literal["tiny", "small", "paper"] = "small",
+    steps: int | None = None,
+    batch_size: int | None = None,
+    seed: int = 0,
+    learning_rate: float | None = None,
+    prediction: Literal["clean", "velocity"] = "clean",
+    normalisation: Literal["standard", "limits"] | None = None,
+    time_mean: float | None = None,
+    time_std: float | None = None,
+    linears_per_block: Literal[1, 2] = 2,
+    held_out: float | None = None,
+    distinct_times: int | None = None,
+    schedule: Literal["cosine", "constant"] | None = None,
+    compile: bool = False,
+    threads: int | None = None,
+) -> int:
+    """Train a pose prior on a corpus. The same command goes on after any interruption.
+
+    Examples:
+        pfmhr prior train corpora/mine -o runs/prior
+        pfmhr prior train corpora/mine -o runs/prior --preset paper --steps 500000 --batch-size 4096
+        torchrun --nproc-per-node 2 -m pfmhr prior train corpora/mine -o runs/prior
+
+    Args:
+        corpus: folder of a pose corpus.
+        out: directory of the run; the prior itself is written there at the end.
+        preset: size of the network: tiny (tests), small (6 x 256), paper (10 x 1024).
+        steps: how many steps.
+        batch_size: poses per step, over all processes.
+        seed: decides initial weights, batches, times, noise and the held-out sources.
+        learning_rate: peak of the learning rate.
+        prediction: what the network predicts.
+        normalisation: units of the poses: their spread over the data, or the joint ranges.
+        time_mean: centre of the logit-normal flow times.
+        time_std: spread of the logit-normal flow times.
+        linears_per_block: linear maps in a residual block.
+        held_out: share of the sources kept from training.
+        distinct_times: flow times per batch.
+        schedule: learning rate after the warm-up.
+        compile: compile the training step.
+        threads: threads to compute with; all cores unless said.
+    """
+    from pfmhr.corpus import PoseCorpus
+    from pfmhr.prior import PriorConfig, TrainConfig, train_prior
+    from pfmhr.prior import preset as network_preset
+    from pfmhr.prior.path import TimeSampling
+    from pfmhr.robots import Robot
+
+    _use_threads(threads)
+    opened = PoseCorpus.open(corpus)
+    defaults = PriorConfig()
+    config = replace(
+        defaults,
+        network=replace(network_preset(preset), linears_per_block=linears_per_block),
+        prediction=prediction,
+        normalisation=normalisation or defaults.normalisation,
+        time=TimeSampling(
+            defaults.time.mean if time_mean is None else time_mean, defaults.time.std if time_std is None else time_std
+        ),
+    )
+    changes = {
+        "steps": steps,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "held_out": held_out,
+        "distinct_times": distinct_times,
+        "schedule": schedule,
+    }
+    training = replace(TrainConfig(seed=seed, compile=compile), **_given(changes))
+    with training_bar("training") as progress:
+        prior = train_prior(out, opened, Robot.load(opened.manifest.robot), config, training, say, progress)
+    say(f"{out}: held-out loss {prior.about['held_out_loss']:.4f} per joint after {prior.about['steps']:,} steps")
+    return 0
+
+
+def extend(
+    prior: Prior,
+    corpus: Corpus,
+    /,
+    out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    steps: int | None = None,
+    batch_size: int | None = None,
+    learning_rate: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> int:
+    """Go on training a prior on a larger corpus, with the same normalisation, into a directory of its own.
+
+    Examples:
+        pfmhr prior extend runs/prior corpora/more
+
+    Args:
+        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        corpus: the corpus to go on with: old data and new.
+        out: directory of the new run; PRIOR-extended unless said.
+        steps: how many steps.
+        batch_size: poses per step, over all processes.
+        learning_rate: peak of the learning rate.
+        seed: decides batches, times, noise and the held-out sources.
+        threads: threads to compute with; all cores unless said.
+    """
+    from pfmhr.corpus import PoseCorpus
+    from pfmhr.prior import PosePrior, TrainConfig, extend_prior
+    from pfmhr.robots import Robot
+
+    _use_threads(threads)
+    start, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
+    target = out or Path(f"{prior.rstrip('/')}-extended")
+    changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
+    training = replace(TrainConfig(seed=seed), **_given(changes))
+    with training_bar("extending") as progress:
+        grown = extend_prior(start, target, opened, Robot.load(opened.manifest.robot), training, say, progress)
+    say(f"{target}: held-out loss {grown.about['held_out_loss']:.4f} per joint")
+    return 0
+
+
+def sample(prior: Prior, /, out: Out, count: int = 1000, seed: int = 0, steps: int = 50) -> int:
+    """Draw new poses from a prior into an npz of one pose per frame.
+
+    Args:
+        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        out: the npz to write.
+        count: how many poses.
+        seed: another seed, other poses.
+        steps: integration steps.
+    """
+    import torch
+
+    from pfmhr.motion import Motion
+    from pfmhr.prior import PosePrior
+    from pfmhr.robots import Robot
+
+    loaded = PosePrior.load(prior)
+    poses = loaded.sample(count, generator=torch.Generator().manual_seed(seed), steps=steps)
+    Motion.from_arrays(Robot.load(loaded.robot), poses.numpy(), fps=1.0).write(out)
+    say(f"{out}: {count} poses")
+    return 0
+
+
+def info(prior: Prior, /, json: bool = False) -> int:
+    """Say what a prior is: network, data, training, hash.
+
+    Args:
+        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        json: print one JSON object.
+    """
+    from dataclasses import asdict
+
+    from pfmhr.prior import PosePrior
+
+    loaded = PosePrior.load(prior)
+    facts: dict[str, Any] = {
+        "robot": loaded.robot,
+        "joints": len(loaded.joint_names),
+        "parameters": sum(parameter.numel() for parameter in loaded.denoiser.parameters()),
+        "hash": loaded.hash,
+        **asdict(loaded.config),
+        "about": loaded.about,
+    }
+    if json:
+        print_json(facts)
+    else:
+        print_table("", ["", ""], [[name, str(value)] for name, value in facts.items()])
+    return 0
+
+
+def _given(changes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in changes.items() if value is not None}
+
+
+def _use_threads(threads: int | None) -> None:
+    import torch
+
+    from pfmhr.motion.checks.paths import available_cores
+
+    torch.set_num_threads(threads or available_cores())

@@ -1,0 +1,62 @@
+"""Metrics of a run: JSON lines for programs, TensorBoard for people. Both survive kill and resume."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pfmhr.files import write_atomically
+
+METRICS = "metrics.jsonl"
+
+
+class RunLog:
+    """Appends metrics; on a resumed run, what was logged after the checkpoint is dropped first."""
+
+    def __init__(self, directory: Path, step: int) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._path = directory / METRICS
+        self._drop_after(step)
+        self._file = self._path.open("a")
+        self._board = _board(directory / "tensorboard", step)
+
+    def write(self, step: int, **values: float) -> None:
+        """One line of named numbers."""
+        self._file.write(json.dumps({"step": step, **values}) + "\n")
+        self._file.flush()
+        if self._board is not None:
+            for name, value in values.items():
+                self._board.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        """Flush everything."""
+        self._file.close()
+        if self._board is not None:
+            self._board.close()
+
+    def _drop_after(self, step: int) -> None:
+        if not self._path.exists():
+            return
+        kept = [json.dumps(line) + "\n" for line in read_metrics(self._path.parent) if line["step"] <= step]
+        write_atomically(self._path, lambda handle: handle.write("".join(kept).encode()))
+
+
+def read_metrics(directory: Path) -> list[dict[str, Any]]:
+    """All complete lines of a run's metrics; a line cut short by a kill is passed over."""
+    path = directory / METRICS
+    lines = []
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            lines.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return lines
+
+
+def _board(directory: Path, step: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None  # metrics.jsonl has everything
+    return SummaryWriter(str(directory), purge_step=step)

@@ -1,0 +1,141 @@
+"""A prior on disk: what goes in comes out, and every way it can be wrong has its own message."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+
+from pfmhr.errors import InputError
+from pfmhr.prior import PosePrior
+from pfmhr.prior.normalisation import Normalisation
+from pfmhr.prior.prior import new_denoiser
+from pfmhr.robots import Robot
+
+from .conftest import TOY
+
+
+@pytest.fixture
+def prior(g1: Robot) -> PosePrior:
+    denoiser = new_denoiser(TOY, 29)
+    with torch.no_grad():
+        for parameter in denoiser.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(0)))
+    return PosePrior(TOY, Normalisation.from_limits(g1), "g1", g1.joint_names, denoiser, {"made": "for tests"})
+
+
+def test_what_is_saved_is_loaded(prior: PosePrior, tmp_path: Path, g1: Robot) -> None:
+    prior.save(tmp_path / "prior")
+    loaded = PosePrior.load(tmp_path / "prior", robot=g1)
+    noisy = torch.randn(4, 29)
+    assert loaded.hash == prior.hash
+    assert torch.equal(loaded.denoise(noisy, 0.75), prior.denoise(noisy, 0.75))
+    assert loaded.about == {"made": "for tests"}
+    assert {file.name for file in (tmp_path / "prior").iterdir()} == {"model.safetensors", "config.json", "README.md"}
+
+
+def test_normalising_and_back_changes_nothing(prior: PosePrior) -> None:
+    poses = np.random.default_rng(0).normal(size=(10, 29)).astype(np.float32)
+    assert torch.allclose(prior.denormalise(prior.normalise(poses)), torch.from_numpy(poses), atol=1e-6)
+
+
+def test_samples_follow_the_generator(prior: PosePrior) -> None:
+    draws = [prior.sample(5, generator=torch.Generator().manual_seed(seed), steps=4) for seed in (0, 0, 1)]
+    assert draws[0].shape == (5, 29)
+    assert torch.equal(draws[0], draws[1]) and not torch.equal(draws[0], draws[2])
+
+
+def test_a_frozen_prior_asks_for_no_gradients(prior: PosePrior) -> None:
+    assert not any(parameter.requires_grad for parameter in prior.denoiser.parameters())
+
+
+def edit(change: Callable[[dict], None]) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        config = json.loads((folder / "config.json").read_text())
+        change(config)
+        (folder / "config.json").write_text(json.dumps(config))
+
+    return apply
+
+
+def rewrite_weights(change: Callable[[dict], object]) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        weights = safetensors.torch.load_file(folder / "model.safetensors")
+        change(weights)
+        safetensors.torch.save_file(weights, folder / "model.safetensors")
+
+    return apply
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no config": (lambda folder: (folder / "config.json").unlink(), "not a prior"),
+    "half a config": (lambda folder: (folder / "config.json").write_text("{"), "unreadable JSON"),
+    "a foreign config": (edit(lambda config: config.update(format="other")), "not a prior's config"),
+    "a future version": (edit(lambda config: config.update(version=99)), "unknown prior version"),
+    "a missing key": (edit(lambda config: config.pop("normalisation")), "incomplete prior config: 'normalisation'"),
+    "no weights": (lambda folder: (folder / "model.safetensors").unlink(), "weights are missing"),
+    "half the weights": (
+        lambda folder: (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:5000]),
+        "truncated or foreign weights",
+    ),
+    "a pickle for weights": (
+        lambda folder: (folder / "model.safetensors").write_bytes(pickle.dumps({"a": 1})),
+        "truncated or foreign weights",
+    ),
+    "an LFS pointer": (
+        lambda folder: (folder / "model.safetensors").write_bytes(b"version https://git-lfs.github.com/spec/v1\n"),
+        "Git-LFS pointer",
+    ),
+    "a missing tensor": (rewrite_weights(lambda weights: weights.pop("output.bias")), "another network"),
+    "a wrong shape": (rewrite_weights(lambda weights: weights.update({"output.bias": torch.zeros(3)})), "wrong shape"),
+    "other weights": (
+        rewrite_weights(lambda weights: weights.update({"output.bias": torch.ones(29)})),
+        "not those the config describes",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_gives_a_clear_error(damage: str, prior: PosePrior, tmp_path: Path) -> None:
+    prior.save(tmp_path / "prior")
+    apply, message = DAMAGES[damage]
+    apply(tmp_path / "prior")
+    with pytest.raises(InputError, match=message) as error:
+        PosePrior.load(tmp_path / "prior")
+    assert str(tmp_path / "prior") in str(error.value)
+
+
+def test_another_robot_and_another_order_are_told_apart(prior: PosePrior, tmp_path: Path, g1: Robot) -> None:
+    prior.joint_names = tuple(reversed(prior.joint_names))
+    with pytest.raises(InputError, match="same joints in another order"):
+        prior.require(g1)
+    prior.joint_names = tuple(f"other_{name}" for name in prior.joint_names)
+    with pytest.raises(InputError, match="other joints"):
+        prior.require(g1)
+
+
+def test_unknown_names_and_plain_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="unknown prior 'nothing'"):
+        PosePrior.load("nothing")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="a prior is a directory"):
+        PosePrior.load(tmp_path / "file")
+
+
+@pytest.mark.parametrize("shape", [(29, 3), (28,), (0,)])
+def test_wrong_widths_are_refused(shape: tuple[int, ...], prior: PosePrior) -> None:
+    with pytest.raises(InputError, match="wrong width"):
+        prior.normalise(torch.zeros(shape))
+
+
+def test_one_time_per_pose_or_one_for_all(prior: PosePrior) -> None:
+    noisy = torch.randn(4, 29)
+    assert torch.allclose(prior.denoise(noisy, 0.5), prior.denoise(noisy, torch.full((4,), 0.5)), atol=1e-6)
+    with pytest.raises(InputError):
+        prior.denoise(noisy, torch.zeros(3))

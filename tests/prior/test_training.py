@@ -1,0 +1,191 @@
+"""Training: repeatable to the bit, killable, resumable, and it learns what is known."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from pfmhr.corpus import PoseCorpus, add_to_corpus, build_corpus
+from pfmhr.corpus.split import split_by_source
+from pfmhr.errors import InputError
+from pfmhr.motion.embedded import embedded_motion
+from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, extend_prior, preset, train_prior
+from pfmhr.prior.batches import draw_batch
+from pfmhr.prior.logging import read_metrics
+from pfmhr.robots import Robot
+
+from .conftest import SMALL_RUN, TOY
+
+
+class Stop:
+    """Interrupts training, as Ctrl-C does, when a step is reached."""
+
+    def __init__(self, *steps: int) -> None:
+        self.steps = steps
+
+    def __call__(self, step: int, total: int, remark: str) -> None:
+        if step in self.steps:
+            raise KeyboardInterrupt
+
+
+def test_a_run_interrupted_twice_ends_with_the_same_bits(toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot) -> None:
+    straight = train_prior(tmp_path / "straight", toy_corpus, g1, TOY, SMALL_RUN)
+    said: list[str] = []
+    for step in (15, 25):
+        with pytest.raises(KeyboardInterrupt):
+            train_prior(tmp_path / "broken", toy_corpus, g1, TOY, SMALL_RUN, said.append, Stop(step))
+    resumed = train_prior(tmp_path / "broken", toy_corpus, g1, TOY, SMALL_RUN, said.append)
+    assert resumed.hash == straight.hash
+    assert "going on after step 25 of 40" in said[-1]
+    metrics = [
+        [
+            {key: value for key, value in line.items() if key != "poses_per_second"}
+            for line in read_metrics(tmp_path / run)
+        ]
+        for run in ("straight", "broken")
+    ]
+    assert metrics[0] == metrics[1]
+
+
+def test_the_same_command_accepts_its_result_and_another_is_refused(
+    toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot
+) -> None:
+    first = train_prior(tmp_path / "run", toy_corpus, g1, TOY, SMALL_RUN)
+    said: list[str] = []
+    assert train_prior(tmp_path / "run", toy_corpus, g1, TOY, SMALL_RUN, said.append).hash == first.hash
+    assert "already trained" in said[0]
+    with pytest.raises(InputError, match="seed 0 → 1"):
+        train_prior(tmp_path / "run", toy_corpus, g1, TOY, replace(SMALL_RUN, seed=1))
+
+
+def test_seeds_decide_the_result(toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot) -> None:
+    hashes = {
+        train_prior(tmp_path / f"run{n}", toy_corpus, g1, TOY, replace(SMALL_RUN, seed=seed)).hash
+        for n, seed in enumerate((0, 0, 1))
+    }
+    assert len(hashes) == 2
+
+
+KILLED_RUN = """
+    import sys
+    from pathlib import Path
+    import torch
+    from pfmhr import PoseCorpus, Robot
+    from pfmhr.prior import NetworkConfig, PriorConfig, TrainConfig, train_prior
+
+    torch.set_num_threads(1)
+    config = PriorConfig(network=NetworkConfig(depth=2, width=16, time_features=8))
+    train = TrainConfig(steps=400, batch_size=64, distinct_times=8, warmup=5, checkpoint_every=3, evaluate_every=50)
+    print("ready", flush=True)
+    prior = train_prior(Path(sys.argv[2]), PoseCorpus.open(sys.argv[1]), Robot.load("g1"), config, train)
+    print(prior.hash, flush=True)
+"""
+
+
+def test_killed_and_resumed_ends_with_the_same_bits(toy_corpus: PoseCorpus, tmp_path: Path) -> None:
+    def start(run: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", textwrap.dedent(KILLED_RUN), str(toy_corpus.path), str(tmp_path / run)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    straight = start("straight")
+    whole = straight.communicate()[0].split()[-1]
+    for delay in (0.3, 0.8):
+        process = start("killed")
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    out, errors = start("killed").communicate()
+    assert out.split()[-1] == whole, errors
+
+
+def test_divergence_stops_the_run_and_says_where(toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot) -> None:
+    wild = replace(SMALL_RUN, learning_rate=1e20, warmup=1, gradient_clip=1e30, gradient_limit=1e6)
+    with pytest.raises(InputError, match=r"diverged at step \d+.*batch rows \d+.*checkpoint") as error:
+        train_prior(tmp_path / "run", toy_corpus, g1, TOY, wild)
+    assert error.value.code == "diverged"
+    assert not (tmp_path / "run" / "config.json").exists()
+
+
+def test_any_number_of_processes_draws_the_same_batch(toy_corpus: PoseCorpus) -> None:
+    rows = split_by_source(toy_corpus, 0.05, 0).train
+    whole = draw_batch(toy_corpus, rows, TOY.time, SMALL_RUN, step=7)
+    for world in (2, 4):
+        parts = [draw_batch(toy_corpus, rows, TOY.time, SMALL_RUN, 7, rank, world) for rank in range(world)]
+        for name in ("poses", "noise", "flow_time"):
+            assert torch.equal(torch.cat([getattr(part, name) for part in parts]), getattr(whole, name))
+
+
+def test_two_processes_learn_what_one_learns(toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot) -> None:
+    one = train_prior(
+        tmp_path / "one", toy_corpus, g1, replace(TOY, network=preset("tiny")), replace(SMALL_RUN, steps=20)
+    )
+    arguments = [
+        *("prior", "train", str(toy_corpus.path), "-o", str(tmp_path / "two"), "--preset", "tiny"),
+        *("--steps", "20", "--batch-size", "64", "--distinct-times", "8", "--threads", "1"),
+    ]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "pfmhr"]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    settings = json.loads((tmp_path / "two" / "run.json").read_text())["training"]
+    alone = train_prior(
+        tmp_path / "alone", toy_corpus, g1, replace(TOY, network=preset("tiny")), TrainConfig(**settings)
+    )
+    two = PosePrior.load(tmp_path / "two")
+    for name, value in alone.denoiser.state_dict().items():
+        assert torch.allclose(two.denoiser.state_dict()[name], value, atol=2e-5), name
+    assert two.normalisation == one.normalisation
+
+
+def test_extending_keeps_the_normalisation_and_the_old_prior(tmp_path: Path, g1: Robot) -> None:
+    clips = [embedded_motion(name, g1, seed=seed) for name in ("walk", "squat") for seed in range(4)]
+    corpus = build_corpus(tmp_path / "corpus", clips[:4], g1)
+    first = train_prior(tmp_path / "first", corpus, g1, TOY, SMALL_RUN)
+    grown = add_to_corpus(tmp_path / "corpus", clips, g1)
+    second = extend_prior(first, tmp_path / "second", grown, g1, SMALL_RUN)
+    assert second.normalisation == first.normalisation
+    assert second.hash != first.hash == PosePrior.load(tmp_path / "first").hash
+    assert second.about["extends"] == first.hash
+
+
+def test_a_source_is_never_on_both_sides_and_keeps_its_side_as_the_corpus_grows(tmp_path: Path, g1: Robot) -> None:
+    clips = [embedded_motion("squat", g1, seed=seed) for seed in range(12)]
+    small = build_corpus(tmp_path / "corpus", clips[:8], g1)
+    sides = []
+    for corpus in (small, add_to_corpus(tmp_path / "corpus", clips, g1)):
+        split = split_by_source(corpus, 0.3, seed=1)
+        train = set(split.train.rows(np.arange(len(split.train))))
+        held = set(split.held_out.rows(np.arange(len(split.held_out))))
+        assert not train & held and len(train | held) == len(corpus)
+        side = {source.path: source.start in held for source in corpus.sources}
+        for source in corpus.sources:
+            rows = set(range(source.start, source.start + source.rows))
+            assert rows <= (held if side[source.path] else train)
+        sides.append(side)
+    assert {path: sides[1][path] for path in sides[0]} == sides[0]
+    assert any(sides[1].values())
+
+
+def test_it_learns_the_posterior_of_a_gaussian(tmp_path: Path, g1: Robot) -> None:
+    """For x ~ N(0, s²) per joint, F(z, t) = t·s²·z/(t²s² + (1 − t)²): here s = 1 after normalisation."""
+    poses = np.random.default_rng(0).normal(size=(20_000, 29)) * np.linspace(0.1, 1.0, 29)
+    corpus = PoseCorpus.from_array(tmp_path / "gaussian", poses, robot=g1)
+    train = TrainConfig(steps=600, batch_size=256, distinct_times=32, warmup=50, ema_decay=0.98, learning_rate=3e-3)
+    prior = train_prior(tmp_path / "run", corpus, g1, PriorConfig(network=preset("tiny")), train)
+    generator = torch.Generator().manual_seed(0)
+    for flow_time in (0.5, 0.75):
+        spread = flow_time**2 + (1 - flow_time) ** 2
+        noisy = spread**0.5 * torch.randn(500, 29, generator=generator)
+        expected = flow_time / spread * noisy
+        error = (prior.denoise(noisy, flow_time) - expected).norm() / expected.norm()
+        assert float(error) < 0.15
