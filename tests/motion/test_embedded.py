@@ -118,13 +118,13 @@ def test_feet_on_the_floor_are_where_the_plan_wants_them(name: str, seed: int) -
 
 @pytest.mark.parametrize("name", CLIPS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_standing_feet_do_not_slide(name: str, seed: int) -> None:
+def test_what_touches_the_floor_does_not_slide(name: str, seed: int) -> None:
     corners = sole_corners(name, seed)
-    flat = np.abs(corners[..., 2]).max(axis=2) < 3e-4
-    moved = np.linalg.norm(np.diff(corners[..., :2], axis=0), axis=-1).max(axis=2)
-    standing = np.logical_and(flat[1:], flat[:-1])
-    assert standing.mean() > 0.1
-    assert moved[standing].max() < 0.001
+    touching = np.abs(corners[..., 2]) < 3e-4
+    moved = np.linalg.norm(np.diff(corners[..., :2], axis=0), axis=-1)
+    staying = np.logical_and(touching[1:], touching[:-1])  # edges of rolling feet as well as flat ones
+    assert staying.mean() > 0.15
+    assert moved[staying].max() < 0.001
 
 
 @pytest.mark.parametrize("name", CLIPS)

@@ -17,7 +17,7 @@ from pfmhr.motion.checks import check_motion
 from pfmhr.motion.embedded import CLIPS, embedded_motion, embedded_motions
 from pfmhr.robots import Robot
 
-VARIATIONS = 100
+VARIATIONS = 115
 
 
 def demo(out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("demo"), fast: bool = False) -> int:
