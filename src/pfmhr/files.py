@@ -14,6 +14,10 @@ from typing import IO, Any
 from pfmhr.errors import InputError
 
 TEMPORARY_SUFFIX = ".tmp"
+_NOT_WRITABLE = (
+    *(errno.EACCES, errno.EROFS, errno.EPERM, errno.EEXIST),
+    *(errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ENAMETOOLONG),
+)
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -67,7 +71,7 @@ def disk_errors(path: Path) -> Iterator[None]:
                 fix="Free some space or choose another place, then run the same command again.",
                 code="disk_full",
             ) from error
-        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EEXIST):
+        if error.errno in _NOT_WRITABLE:
             raise InputError(f"cannot write: {os.strerror(error.errno)}", where=path, code="not_writable") from error
         raise
 

@@ -26,7 +26,12 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "prior sample": prior.sample,
         "prior info": prior.info,
     },
-    "the project": {"demo": demo.demo, "doctor": doctor.doctor, "bench corpus": bench.corpus},
+    "the project": {
+        "demo": demo.demo,
+        "doctor": doctor.doctor,
+        "bench corpus": bench.corpus,
+        "bench prior": bench.prior,
+    },
 }
 
 

@@ -56,7 +56,8 @@ static const char *number(const char *at, const char *end, double *value) {
         decimals = at - digits;
         count += decimals;
     }
-    if (count == 0 || count > 15 || (at < end && (*at == 'e' || *at == 'E'))) {
+    if (count == 0) return NULL; /* strtod would skip line ends, and reads nan(...): numpy decides */
+    if (count > 15 || (at < end && (*at == 'e' || *at == 'E'))) {
         char *stop;
         *value = strtod(start, &stop); /* the caller's buffer ends with a zero byte */
         return (stop == start || stop > end) ? NULL : stop;

@@ -28,6 +28,9 @@ def stated_nearby(path: Path) -> tuple[float, str] | None:
     if in_name:
         return float(in_name[1]), "file name"
     for folder in path.absolute().parents:
+        in_folder = _IN_NAME.search(folder.name)
+        if in_folder:
+            return float(in_folder[1]), f"folder name '{folder.name}'"
         settings = folder / FOLDER_FILE
         if settings.is_file():
             return _from_settings(settings), str(settings)

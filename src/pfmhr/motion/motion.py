@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
 
 from pfmhr.errors import InputError
 from pfmhr.robots import Robot
@@ -127,6 +128,19 @@ class Motion:
     def duration(self) -> float:
         """Time from the first frame to the last, in s."""
         return (self.num_frames - 1) / self.fps
+
+    def root_rotations(self) -> Rotation:
+        """The root's orientation per frame as rotations, normalised."""
+        without = np.flatnonzero(~self.root_quat.any(axis=1))
+        if len(without):
+            raise InputError(
+                f"the root has no orientation in frame {without[0]}",
+                where=self.source or None,
+                expected="a quaternion",
+                got="zeros",
+                code="quaternion_norm",
+            )
+        return Rotation.from_quat(self.root_quat.astype(np.float64), scalar_first=True)
 
     def resample(self, fps: float) -> Motion:
         """The same movement at another frame rate: see :func:`pfmhr.motion.resampling.resample`."""

@@ -44,11 +44,12 @@ def read_motions(path: Path, options: ReadOptions) -> list[Motion]:
     """
     path = Path(path)
     try:
-        clips = read_clips(load_bytes(path, options.max_bytes), options.format, options.robot)
+        data = load_bytes(path, options.max_bytes)
+        clips = read_clips(data, options.format, options.robot, options.joint_order is None, options.max_bytes)
         return [_assemble(clip, path, options) for clip in clips]
     except InputError as error:
         raise error.at(path) from error
-    except (MemoryError, ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+    except Exception as error:  # a damaged file can fail in any way at all
         raise InputError(f"damaged content: {error or type(error).__name__}", where=path, code="damaged") from error
 
 
@@ -132,7 +133,9 @@ def _plain_name(name: str, robot: Robot) -> str:
 
 
 def _frame_rate(clip: Clip, path: Path, options: ReadOptions) -> tuple[float, tuple[str, ...]]:
-    stated = options.fps or options.csv_fps
+    stated = options.csv_fps if options.fps is None else options.fps
+    if stated is not None and not (np.isfinite(stated) and stated > 0):
+        raise InputError("impossible frame rate", expected="a positive number of Hz", got=stated, code="bad_fps")
     if clip.fps is not None:
         # Files store rates as integers or with rounding; 1 % tells rounding from a wrong rate.
         if options.fps is not None and abs(options.fps - clip.fps) > 0.01 * clip.fps:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Slerp
 
 from pfmhr.errors import InputError
 from pfmhr.motion.motion import Motion
@@ -35,7 +35,7 @@ def sample(motion: Motion, times: NDArray[np.floating], fps: float) -> Motion:
     def linear(values: NDArray[np.float32]) -> NDArray[np.float64]:
         return values[low] * (1.0 - blend) + values[low + 1] * blend
 
-    rotations = Rotation.from_quat(motion.root_quat.astype(np.float64), scalar_first=True)
+    rotations = motion.root_rotations()
     turned = Slerp(np.arange(motion.num_frames), rotations)(position)
     return replace(
         motion,

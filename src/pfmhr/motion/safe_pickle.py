@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import struct
 import zlib
 from collections import OrderedDict
 from typing import Any, ClassVar
@@ -16,35 +17,44 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pfmhr.errors import InputError
+from pfmhr.motion.source import MAX_FILE_BYTES, too_large
 
 _ARRAY_KINDS = frozenset("fiub")
 _NUMPY_MODULES = ("numpy.core.multiarray", "numpy._core.multiarray")
 
 
-def load_plain(data: bytes, where: object = None) -> Any:
+def load_plain(data: bytes, where: object = None, max_bytes: int = MAX_FILE_BYTES) -> Any:
     """Decode a pickle (or a joblib pickle) made of containers, scalars and numeric numpy arrays.
 
     Raises:
         InputError: anything else is inside (``unsafe_pickle``), or the file is damaged.
     """
-    data = _unpack_joblib(data, where)
-    reader = _JoblibReader if b"NumpyArrayWrapper" in data[: 2**20] else _PlainReader
+    data = _unpack_joblib(data, where, max_bytes)
     try:
-        return _finish(reader(io.BytesIO(data)).load(), {})
+        return _finish(_Reader(io.BytesIO(data)).load(), {})
     except InputError as error:
         raise error.at(where) from None
-    except (EOFError, pickle.UnpicklingError) as error:
-        truncated = isinstance(error, EOFError) or "truncated" in str(error) or "ran out" in str(error)
+    except (EOFError, struct.error, pickle.UnpicklingError) as error:
+        truncated = isinstance(error, (EOFError, struct.error)) or "truncated" in str(error) or "ran out" in str(error)
+        truncated = truncated or "exhausted" in str(error)
         raise InputError(
             "truncated pickle" if truncated else f"not a readable pickle: {error}",
             where=where,
+            fix="Download it again." if truncated else None,
             code="truncated" if truncated else "bad_pickle",
         ) from error
     except Exception as error:  # a damaged pickle program can fail in any way at all
         raise InputError(f"damaged pickle: {error or type(error).__name__}", where=where, code="bad_pickle") from error
 
 
-class _Dtype:
+class _Sealed(type):
+    """Classes a pickle may name but not change: BUILD can set attributes of whatever it is given."""
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        raise _refused("a change of a type")
+
+
+class _Dtype(metaclass=_Sealed):
     """Stand-in for numpy.dtype: remembers a plain numeric type and its byte order."""
 
     def __init__(self, code: str, *_: object) -> None:
@@ -58,7 +68,7 @@ class _Dtype:
             self.dtype = self.dtype.newbyteorder(order)
 
 
-class _Array:
+class _Array(metaclass=_Sealed):
     """Stand-in for numpy.ndarray: checked bytes, turned into an array at the very end."""
 
     value: np.ndarray | None = None
@@ -74,41 +84,64 @@ def _array(raw: Any, dtype: Any, shape: Any, order: str) -> np.ndarray:
     return np.frombuffer(bytes(raw), dtype=dtype.dtype).reshape(tuple(shape), order=order)  # type: ignore[call-overload]
 
 
-def _reconstruct(*_: object) -> _Array:
-    return _Array()
+class _Reconstruct(metaclass=_Sealed):
+    def __new__(cls, *_: object) -> Any:
+        return _Array()
 
 
-def _scalar(dtype: Any, raw: Any) -> Any:
-    return _array(raw, dtype, (1,), "C")[0].item()
+class _Scalar(metaclass=_Sealed):
+    def __new__(cls, dtype: Any, raw: Any) -> Any:
+        return _array(raw, dtype, (1,), "C")[0].item()
 
 
-def _frombuffer(raw: Any, dtype: Any, shape: Any, order: str, *_: object) -> _Array:
-    array = _Array()
-    array.value = _array(raw, dtype, shape, "F" if order == "F" else "C")
-    return array
+class _FromBuffer(metaclass=_Sealed):
+    def __new__(cls, raw: Any, dtype: Any, shape: Any, order: str, axes: Any = None) -> Any:
+        array = _Array()
+        array.value = _array(raw, dtype, shape, "F" if order == "F" else "C")
+        if order == "K" and axes is not None:
+            array.value = array.value.transpose(axes)
+        return array
 
 
-def _encode(text: str, encoding: str) -> bytes:
-    if encoding != "latin1":
-        raise _refused(f"a text encoding '{encoding}'")
-    return text.encode("latin1")
+class _Encode(metaclass=_Sealed):
+    def __new__(cls, text: str, encoding: str) -> Any:
+        if encoding != "latin1":
+            raise _refused(f"a text encoding '{encoding}'")
+        return text.encode("latin1")
 
 
-class _JoblibArray:
+class _Bytes(metaclass=_Sealed):
+    """bytes() and bytearray() as pickles call them: without arguments or with content, never with a size."""
+
+    def __new__(cls, content: Any = b"", encoding: str = "latin-1") -> Any:
+        if isinstance(content, str) and encoding == "latin-1":
+            content = content.encode("latin-1")
+        if not isinstance(content, bytes):
+            raise _refused("bytes of a stated size")
+        return bytearray(content) if cls is _Bytearray else content
+
+
+class _Bytearray(_Bytes):
+    pass
+
+
+class _JoblibArray(metaclass=_Sealed):
     """Stand-in for joblib's array wrapper, whose numbers follow it in the stream."""
 
 
 _ALLOWED: dict[tuple[str, str], Any] = {
-    ("_codecs", "encode"): _encode,
-    ("builtins", "bytearray"): bytearray,
-    ("__builtin__", "bytearray"): bytearray,
+    ("_codecs", "encode"): _Encode,
+    ("builtins", "bytearray"): _Bytearray,
+    ("__builtin__", "bytearray"): _Bytearray,
+    ("builtins", "bytes"): _Bytes,
+    ("__builtin__", "bytes"): _Bytes,
     ("collections", "OrderedDict"): OrderedDict,
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Dtype,
-    ("numpy.core.numeric", "_frombuffer"): _frombuffer,
-    ("numpy._core.numeric", "_frombuffer"): _frombuffer,
-    **{(module, "_reconstruct"): _reconstruct for module in _NUMPY_MODULES},
-    **{(module, "scalar"): _scalar for module in _NUMPY_MODULES},
+    ("numpy.core.numeric", "_frombuffer"): _FromBuffer,
+    ("numpy._core.numeric", "_frombuffer"): _FromBuffer,
+    **{(module, "_reconstruct"): _Reconstruct for module in _NUMPY_MODULES},
+    **{(module, "scalar"): _Scalar for module in _NUMPY_MODULES},
     ("joblib.numpy_pickle", "NumpyArrayWrapper"): _JoblibArray,
 }
 
@@ -120,19 +153,14 @@ def _lookup(module: str, name: str) -> Any:
         raise _refused(f"'{module}.{name}'") from None
 
 
-class _PlainReader(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:  # type: ignore[override]
-        return _lookup(module, name)
-
-    def persistent_load(self, pid: Any) -> Any:
-        raise _refused("a reference to another file")
+_PythonUnpickler: Any = pickle._Unpickler
 
 
-_PythonUnpickler: Any = pickle._Unpickler  # the pure Python one: only there can an opcode be extended
+class _Reader(_PythonUnpickler):
+    """Python's own unpickler, which keeps its memo in a dict: the C one can be told to allocate gigabytes.
 
-
-class _JoblibReader(_PythonUnpickler):
-    """joblib writes an array's bytes right after its wrapper object; pick them up as they pass."""
+    joblib writes an array's bytes right after its wrapper object; they are picked up as they pass.
+    """
 
     dispatch: ClassVar[dict[int, Any]] = dict(_PythonUnpickler.dispatch)
 
@@ -145,6 +173,15 @@ class _JoblibReader(_PythonUnpickler):
 
     def persistent_load(self, pid: Any) -> Any:
         raise _refused("a reference to another file")
+
+    def load_bytearray8(self) -> None:
+        (length,) = struct.unpack("<Q", self.read(8))
+        content = self.read(length) if length < 2**62 else b""
+        if len(content) < length:
+            raise EOFError
+        self.append(bytearray(content))
+
+    dispatch[pickle.BYTEARRAY8[0]] = load_bytearray8
 
     def load_build(self) -> None:
         wrapper = self.stack[-2]
@@ -167,16 +204,18 @@ class _JoblibReader(_PythonUnpickler):
         return _array(raw, dtype, shape, "F" if wrapper.get("order") == "F" else "C")
 
 
-def _unpack_joblib(data: bytes, where: object) -> bytes:
+def _unpack_joblib(data: bytes, where: object, max_bytes: int) -> bytes:
     """joblib may compress the whole pickle with zlib; anything rarer is refused by name."""
     if data[:1] == b"\x78":
         try:
             unpacker = zlib.decompressobj()
-            data = unpacker.decompress(data, 2**30)
+            data = unpacker.decompress(data, max_bytes + 1)
         except zlib.error as error:
             raise InputError("damaged compressed pickle", where=where, code="bad_pickle") from error
+        if len(data) > max_bytes:
+            raise too_large(where, len(data), max_bytes)
         if not unpacker.eof:
-            raise InputError("truncated compressed pickle", where=where, code="truncated")
+            raise InputError("truncated compressed pickle", where=where, fix="Download it again.", code="truncated")
     return data
 
 

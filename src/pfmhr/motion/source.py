@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def load_bytes(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
             raise InputError("this is a folder, not a motion file", where=path, code="not_a_file")
         size = path.stat().st_size
         if size > max_bytes:
-            raise _too_large(path, size, max_bytes)
+            raise too_large(path, size, max_bytes)
         data = path.read_bytes()
     except FileNotFoundError:
         raise InputError("no such file", where=path, code="not_found") from None
@@ -40,15 +39,19 @@ def load_bytes(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
 
 def _unzip(data: bytes, path: Path, max_bytes: int) -> bytes:
     try:
-        unpacker = zlib.decompressobj(wbits=31)
-        unpacked = unpacker.decompress(data, max_bytes + 1)
-        if len(unpacked) > max_bytes:
-            raise _too_large(path, len(unpacked), max_bytes)
-        if not unpacker.eof:
-            raise EOFError
-        # Several gzip members one after another are legal and rare: let the library join them.
-        return gzip.decompress(data) if unpacker.unused_data.strip(b"\0") else unpacked
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        parts: list[bytes] = []
+        size = 0
+        while data:  # several gzip members one after another are legal, and so is padding with zeros
+            unpacker = zlib.decompressobj(wbits=31)
+            parts.append(unpacker.decompress(data, max_bytes + 1 - size))
+            size += len(parts[-1])
+            if size > max_bytes:
+                raise too_large(path, size, max_bytes)
+            if not unpacker.eof:
+                raise EOFError
+            data = unpacker.unused_data.lstrip(b"\0")
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+    except (EOFError, zlib.error) as error:
         raise InputError(
             "truncated or damaged gzip file", where=path, fix="Download it again.", code="truncated"
         ) from error
@@ -86,7 +89,8 @@ def _without_mark(data: bytes) -> bytes:
     return data
 
 
-def _too_large(path: Path, size: int, max_bytes: int) -> InputError:
+def too_large(path: object, size: int, max_bytes: int) -> InputError:
+    """The error for a file beyond the memory bound."""
     return InputError(
         "file too large",
         where=path,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
 
+_BLANK = (b" ", b"\t", b"\r", b"\n", b"\0")
 NATIVE_LIBRARY = Path(__file__).with_name("_table.so")
 
 
@@ -20,17 +21,20 @@ def first_line(text: bytes) -> str:
     return text[: 2**16].split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", errors="replace")
 
 
-def parse_table(text: bytes, native: bool = True) -> NDArray[np.float32]:
+def parse_table(text: bytes, native: bool = True, line: int = 1) -> NDArray[np.float32]:
     """A rectangular table of comma-separated numbers, shape ``(rows, columns)`` float32.
 
     Args:
         native: use the compiled scanner if it was built; the result is the same without it.
+        line: number of the text's first line in its file, for messages.
 
     Raises:
         InputError: naming the first line that does not fit.
     """
-    if text[-2:].strip(b" \t\r\n\0") != text[-2:].rstrip(b"\n"):  # more than one plain newline at the end
+    if text[-2:].removesuffix(b"\n")[-1:] in _BLANK:  # more than one plain newline at the end
         text = text.rstrip(b" \t\r\n\0")
+    if not text.rstrip(b"\n"):
+        raise InputError("no rows of numbers", code="too_short")
     columns = first_line(text).count(",") + 1
     table = _parse_native(text, columns) if native else None
     if table is None:
@@ -39,9 +43,9 @@ def parse_table(text: bytes, native: bool = True) -> NDArray[np.float32]:
                 np.float32
             )
         except (ValueError, UnicodeDecodeError) as error:
-            raise _locate(text, columns, error) from None
+            raise _locate(text, columns, error, line) from None
         if table.shape[1] != columns or len(table) != _lines(text):
-            raise _locate(text, columns, None)
+            raise _locate(text, columns, None, line)
     return table
 
 
@@ -78,19 +82,19 @@ def _lines(text: bytes) -> int:
     return text.count(b"\n") + (not text.endswith(b"\n"))
 
 
-def _locate(text: bytes, columns: int, error: Exception | None) -> InputError:
+def _locate(text: bytes, columns: int, error: Exception | None, first: int) -> InputError:
     """Name the first line of ``text`` that is not ``columns`` numbers."""
     lines = text.removesuffix(b"\n").split(b"\n")
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=first):
         cells = line.rstrip(b"\r").split(b",")
-        last = number == len(lines)
+        last = number - first + 1 == len(lines)
         if len(cells) != columns:
             return InputError(
                 f"line {number} has a different number of columns" + (" (the last line: truncated?)" if last else ""),
                 expected=columns,
                 got=len(cells),
                 fix="Download it again." if last else None,
-                code="truncated" if last and number > 1 else "ragged_csv",
+                code="truncated" if last and number > first else "ragged_csv",
             )
         for column, cell in enumerate(cells, start=1):
             try:

@@ -73,7 +73,9 @@ def run_training(training: Training, say: Say = lambda _: None, progress: Progre
     train, model, leader = training.train, training.model, training.rank == 0
     model.train().requires_grad_(True)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(train.ema_decay))
-    optimiser = AdamW(model.parameters(), lr=train.learning_rate, betas=(0.9, 0.95), weight_decay=train.weight_decay)
+    optimiser = AdamW(
+        model.parameters(), lr=train.learning_rate, betas=(0.9, 0.95), weight_decay=train.weight_decay, fused=True
+    )
     averaged: Denoiser = average.module  # type: ignore[assignment]
     step = _restore(training, average, optimiser, say)
     objective = _objective(training)

@@ -55,9 +55,9 @@ class Robot:
         if text in BUNDLED:
             return from_mjcf(Path(str(files("pfmhr.robots") / BUNDLED[text])), name=text)
         path = Path(name_or_path)
-        if not path.exists():
-            if path.suffix or "/" in text:
-                raise InputError("no such robot file", where=path, code="not_found")
+        if not path.is_file():
+            if path.suffix or "/" in text or path.exists():
+                raise InputError("no such robot file", where=text or "''", code="not_found")
             raise unknown_name("robot", text, [*BUNDLED, "or the path of an MJCF file"])
         return from_mjcf(path, name=path.stem)
 
@@ -103,7 +103,9 @@ class Robot:
         for joint, name in enumerate(self.joint_names):
             partner = next((name.replace(a, b) for a, b in swap.items() if a in name), name)
             index.append(self.joint_names.index(partner) if partner in self.joint_names else joint)
-        sign = np.where(np.abs(self._axis).argmax(axis=1) == 1, 1.0, -1.0).astype(np.float32)
+        # The image of a turn about (x, y, z) is the same turn about (-x, y, -z); the partner may point the other way.
+        image = self._axis[index] * np.array([-1.0, 1.0, -1.0])
+        sign = np.where((image * self._axis).sum(axis=1) < 0, -1.0, 1.0).astype(np.float32)
         return np.array(index, dtype=np.intp), sign
 
 
@@ -181,9 +183,11 @@ def _motors(
         index = column.get(int(model.actuator_trnid[actuator, 0]))
         if index is None or model.actuator_trntype[actuator] != mujoco.mjtTrn.mjTRN_JOINT:
             continue
+        gear = abs(float(model.actuator_gear[actuator, 0]))
         if model.actuator_forcelimited[actuator]:
-            effort[index] = min(effort[index], model.actuator_forcerange[actuator, 1])
+            effort[index] = min(effort[index], gear * model.actuator_forcerange[actuator, 1])
         if model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_AFFINE:
-            stiffness[index] = model.actuator_gainprm[actuator, 0]
-            damping[index] = -model.actuator_biasprm[actuator, 2]
+            # force = gain·ctrl + b0 + b1·position + b2·velocity: what resists position is b1, for velocity servos 0.
+            stiffness[index] -= gear**2 * model.actuator_biasprm[actuator, 1]
+            damping[index] -= gear**2 * model.actuator_biasprm[actuator, 2]
     return effort, stiffness, damping

@@ -47,11 +47,16 @@ class Copies:
 
     def _mirror_of(self, motion: Motion, name: str) -> str | None:
         poses = motion.joint_pos
+        if not len(poses):
+            return None
         sample = poses[np.linspace(0, len(poses) - 1, 8).astype(int)]
         index, sign = self._robot.mirror
         image = sample[:, index] * sign
         # |q| summed over both sides is the same for a clip and its mirror image: the place to look.
-        cell = int(np.abs(sample).sum() / CELL)
+        size = np.abs(sample).sum(dtype=np.float64)
+        if not np.isfinite(size):
+            return None
+        cell = int(size / CELL)
         found = None
         for neighbour in (cell - 1, cell, cell + 1):
             for other, poses_of_other in self._by_signature.get((len(poses), neighbour), ()):

@@ -38,12 +38,18 @@ def check_motion(motion: Motion, robot: Robot, config: CheckConfig | None = None
     faults = _size(motion) or _finite(motion)
     if faults:
         return tuple(faults)
+    # Absurdly large numbers overflow on the way to their verdict; that is no news worth a warning.
+    with np.errstate(all="ignore"):
+        return tuple(_sound(motion, robot, config))
+
+
+def _sound(motion: Motion, robot: Robot, config: CheckConfig) -> list[Fault]:
     faults = check_poses(motion, robot, config.limit_tolerance)
     faults += check_root(motion, config.quaternion_tolerance, config.root_jump_speed)
     # With columns in the wrong places or in degrees, speeds mean nothing.
     if not any(fault.code in ("degrees", "joint_order") for fault in faults):
         faults += check_change(motion, config.jump_speed, config.fast_speed, config.frozen_seconds)
-    return tuple(faults)
+    return faults
 
 
 def _size(motion: Motion) -> list[Fault]:

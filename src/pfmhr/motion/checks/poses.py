@@ -103,7 +103,7 @@ def _wrong_order(poses: NDArray[np.float32], robot: Robot) -> Fault | None:
     best, score = min(
         ((label, nonsense(order)) for label, order in known_orders(robot).items()), key=lambda pair: pair[1]
     )
-    if given < 1.0 or score > 0.5 * given:
+    if given < 0.5 or score > 0.5 * given:
         return None
     return Fault(
         "joint_order",

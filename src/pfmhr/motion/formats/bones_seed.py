@@ -33,7 +33,7 @@ def read(text: bytes) -> list[Clip]:
         )
     if b"\n" not in text.strip():
         raise InputError("a header and no frames", code="too_short")
-    table = parse_table(text.split(b"\n", 1)[1])
+    table = parse_table(text.split(b"\n", 1)[1], line=2)
     if table.shape[1] != len(header):
         raise InputError("rows and header differ in width", expected=len(header), got=table.shape[1], code="bad_width")
     root = table[:, [header.index(cell) for cell in ROOT]].astype(np.float64)

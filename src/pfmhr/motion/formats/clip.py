@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
 
+MAX_CELLS = 2**27
+"""More numbers than this in one table would not fit the memory bound of a build."""
+
 Format = Literal["pfmhr", "unitree_csv", "bones_seed", "mimickit", "gmr", "asap", "mjlab", "qpos"]
 """The names of the formats."""
 
@@ -32,10 +35,8 @@ class Clip:
 
 def array(content: dict[str, Any], key: str, *shape: int | None) -> NDArray[np.float64]:
     """``content[key]`` as a float array of the given shape, None meaning any size there."""
-    try:
-        values = np.asarray(content[key], dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"'{key}' is not an array of numbers: {error}", code="damaged") from None
+    _refuse_unfolding(content[key], key, len(shape))
+    values = _real(content, key)
     fits = values.ndim == len(shape) and all(
         want is None or want == have for want, have in zip(shape, values.shape, strict=True)
     )
@@ -45,9 +46,30 @@ def array(content: dict[str, Any], key: str, *shape: int | None) -> NDArray[np.f
     return values
 
 
+def _real(content: dict[str, Any], key: str) -> NDArray[np.float64]:
+    try:
+        values = np.asarray(content[key])
+        if values.dtype.kind not in "fiub":  # complex numbers and text would be cast without a word
+            raise TypeError(f"its type is {values.dtype}")
+        return values.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"'{key}' is not an array of numbers: {error}", code="damaged") from None
+
+
+def _refuse_unfolding(rows: Any, key: str, dimensions: int) -> None:
+    """Lists from a pickle may share their rows: a few bytes would unfold to gigabytes."""
+    depth, inner, cells = 0, rows, 1
+    while isinstance(inner, (list, tuple)) and inner:
+        depth, cells, inner = depth + 1, cells * len(inner), inner[0]
+    if depth > dimensions or cells > MAX_CELLS:
+        raise InputError(
+            f"'{key}' has the wrong shape", expected=f"{dimensions} dimensions", got=depth, code="bad_shape"
+        )
+
+
 def rate(content: dict[str, Any], key: str = "fps") -> float:
     """A frame rate stored as a number or a one-element array."""
-    values = np.asarray(content[key], dtype=np.float64).reshape(-1)
+    values = _real(content, key).reshape(-1)
     if len(values) != 1 or not np.isfinite(values[0]) or values[0] <= 0:
         raise InputError("impossible frame rate", expected="one positive number", got=content[key], code="bad_fps")
     return float(values[0])

@@ -46,7 +46,7 @@ def read(content: dict[str, Any]) -> list[Clip]:
 
 def write(motion: Motion, path: Path) -> None:
     """Write one motion in this format."""
-    root = Rotation.from_quat(motion.root_quat.astype(np.float64), scalar_first=True).as_rotvec()
+    root = motion.root_rotations().as_rotvec()
     frames = np.concatenate([motion.root_pos, root, motion.joint_pos], axis=1).astype(np.float64)
     fps = int(motion.fps) if motion.fps == int(motion.fps) else motion.fps
     content = {"loop_mode": WRAP if motion.loop else CLAMP, "fps": fps, "frames": frames.tolist()}

@@ -29,7 +29,7 @@ def matches(content: dict[str, Any]) -> bool:
     return {"joint_pos", "fps", "body_pos_w", "body_quat_w"} <= content.keys()
 
 
-def read(content: dict[str, Any], robot: Robot) -> list[Clip]:
+def read(content: dict[str, Any], robot: Robot, check_order: bool = True) -> list[Clip]:
     """All clips in the content, in the file's own joint order."""
     joints = array(content, "joint_pos", None, None)
     positions = array(content, "body_pos_w", len(joints), None, 3)
@@ -43,7 +43,7 @@ def read(content: dict[str, Any], robot: Robot) -> list[Clip]:
         joint_names=names(content) if "joint_names" in content else None,
         fps=rate(content),
     )
-    if clip.joint_names is None and joints.shape[1] == robot.num_joints and len(joints):
+    if check_order and clip.joint_names is None and joints.shape[1] == robot.num_joints and len(joints):
         _refuse_breadth_first(clip, positions[:, root:], robot)
     return [clip]
 
@@ -90,7 +90,7 @@ def _refuse_breadth_first(clip: Clip, positions: NDArray[Any], robot: Robot) -> 
 
 def write(motion: Motion, path: Path, robot: Robot) -> None:
     """All 30 bodies by MuJoCo kinematics; velocities by central differences at the motion's rate."""
-    quaternion = motion.root_quat / np.linalg.norm(motion.root_quat, axis=1, keepdims=True)
+    quaternion = motion.root_rotations().as_quat(scalar_first=True)
     positions, quaternions = body_poses(robot, motion.root_pos, quaternion, motion.joint_pos)
     content = {
         "fps": np.array([motion.fps]),
@@ -107,6 +107,8 @@ def write(motion: Motion, path: Path, robot: Robot) -> None:
 
 
 def _rate_of_change(values: NDArray[np.float32], fps: float) -> NDArray[np.float32]:
+    if len(values) < 2:
+        return np.zeros_like(values)
     return np.gradient(values, 1.0 / fps, axis=0).astype(np.float32)
 
 
@@ -119,4 +121,4 @@ def _angular_velocity(quaternions: NDArray[np.float32], fps: float) -> NDArray[n
         return Rotation.from_quat(quaternions[index].reshape(-1, 4).astype(np.float64), scalar_first=True)
 
     turn = (rotations(after) * rotations(before).inv()).as_rotvec().reshape(frames, bodies, 3)
-    return (turn * (fps / (after - before))[:, None, None]).astype(np.float32)
+    return (turn * (fps / np.maximum(after - before, 1))[:, None, None]).astype(np.float32)

@@ -21,7 +21,10 @@ ROOT_COLUMNS = 7
 def read(text: bytes, joints: int) -> list[Clip]:
     """Args: text: the csv. joints: how many joint columns the robot has, to name a wrong width."""
     header = _header(text)
-    table = parse_table(text.split(b"\n", 1)[1] if header and b"\n" in text else text)
+    rows = text.partition(b"\n")[2] if header else text
+    if not rows[:64].strip() and not rows.strip():
+        raise InputError("a header and no frames", code="too_short")
+    table = parse_table(rows, line=2 if header else 1)
     columns = table.shape[1]
     if columns == ROOT_COLUMNS + joints + 1:
         raise InputError(

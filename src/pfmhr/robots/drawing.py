@@ -1,0 +1,106 @@
+"""Drawing a robot with matplotlib: the model's own shapes, projected and shaded. Needs no display and no GL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from pfmhr.robots.robot import Robot
+
+VISUAL_GROUP = 1
+
+
+class Pen:
+    """Draws poses of one robot onto matplotlib axes, seen from a fixed side."""
+
+    def __init__(self, robot: Robot, azimuth: float = 35.0, elevation: float = 8.0) -> None:
+        self._robot = robot
+        self._model = robot.compile()
+        self._data = mujoco.MjData(self._model)
+        groups = self._model.geom_group
+        self._geoms = [int(geom) for geom in np.flatnonzero(groups == VISUAL_GROUP)] or list(range(len(groups)))
+        turn, tilt = np.deg2rad(azimuth), np.deg2rad(elevation)
+        ahead = np.array([np.cos(turn) * np.cos(tilt), np.sin(turn) * np.cos(tilt), np.sin(tilt)])
+        right = np.array([-np.sin(turn), np.cos(turn), 0.0])
+        self._view = np.stack([right, np.cross(ahead, right), ahead])
+        """Rows: to the right, upward, towards the viewer."""
+
+    def draw(
+        self,
+        axes: Any,
+        pose: NDArray[np.floating],
+        root_pos: NDArray[np.floating] | None = None,
+        root_quat: NDArray[np.floating] | None = None,
+        tint: tuple[float, float, float] | None = None,
+        offset: float = 0.0,
+    ) -> None:
+        """Draw one pose ``(J,)`` in rad; upright at the default height unless a root is given.
+
+        Args:
+            tint: colour of the light parts. offset: shift to the right, in m.
+        """
+        self._place(pose, root_pos, root_quat)
+        shapes = sorted(((self._depth(geom), geom) for geom in self._geoms), key=lambda pair: pair[0])
+        near, far = shapes[-1][0], shapes[0][0]
+        for depth, geom in shapes:
+            shade = 0.75 + 0.25 * (depth - far) / max(near - far, 1e-9)
+            self._stroke(axes, geom, np.clip(shade * self._colour(geom, tint), 0, 1), offset)
+
+    def _place(self, pose: Any, root_pos: Any, root_quat: Any) -> None:
+        offset = 0
+        if self._robot.floating_base:
+            offset = 7
+            self._data.qpos[:3] = [0, 0, self._robot.default_root_height] if root_pos is None else root_pos
+            self._data.qpos[3:7] = [1, 0, 0, 0] if root_quat is None else root_quat
+        self._data.qpos[offset:] = pose
+        mujoco.mj_kinematics(self._model, self._data)
+
+    def _depth(self, geom: int) -> float:
+        return float(self._view[2] @ self._data.geom_xpos[geom])
+
+    def _colour(self, geom: int, tint: tuple[float, float, float] | None) -> NDArray[np.floating]:
+        material = self._model.geom_matid[geom]
+        colour = self._model.mat_rgba[material][:3] if material >= 0 else self._model.geom_rgba[geom][:3]
+        return np.array(tint) if tint is not None and colour.mean() > 0.6 else colour
+
+    def _stroke(self, axes: Any, geom: int, colour: NDArray[np.floating], offset: float) -> None:
+        """Every shape is the shadow of its extremes: a thick line for long ones, an ellipse for round ones."""
+        from matplotlib.patches import Ellipse
+
+        size = self._model.geom_size[geom]
+        frame = self._data.geom_xmat[geom].reshape(3, 3)
+        kind = self._model.geom_type[geom]
+        centre = self._view[:2] @ self._data.geom_xpos[geom] + [offset, 0.0]
+        round_kinds = (mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_ELLIPSOID)
+        radii = np.array([size[0]] * 3 if kind == mujoco.mjtGeom.mjGEOM_SPHERE else size)
+        if kind == mujoco.mjtGeom.mjGEOM_CAPSULE or kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
+            radii = np.array([size[0], size[0], size[1] + (size[0] if kind == mujoco.mjtGeom.mjGEOM_CAPSULE else 0.0)])
+        flat = self._view[:2] @ frame @ np.diag(radii)  # the ellipsoid's shadow is an ellipse with this factor
+        spread, values, _ = np.linalg.svd(flat)
+        angle = np.degrees(np.arctan2(spread[1, 0], spread[0, 0]))
+        if kind in round_kinds or values[0] < 1.3 * values[1]:
+            axes.add_patch(Ellipse(centre, 2 * values[0], 2 * values[1], angle=angle, facecolor=colour, linewidth=0))
+            return
+        self._bar(axes, centre, spread[:, 0] * (values[0] - values[1]), values[1], colour)
+
+    def _bar(self, axes: Any, centre: Any, half: Any, radius: float, colour: Any) -> None:
+        """A rounded bar in data units, as a line with a width would not keep its size when axes are scaled."""
+        from matplotlib.patches import Circle, Polygon
+
+        along = half / max(np.linalg.norm(half), 1e-9)
+        across = radius * np.array([-along[1], along[0]])
+        corners = [centre - half + across, centre + half + across, centre + half - across, centre - half - across]
+        axes.add_patch(Polygon(corners, facecolor=colour, linewidth=0))
+        for end in (centre - half, centre + half):
+            axes.add_patch(Circle(end, radius, facecolor=colour, linewidth=0))
+
+
+def frame_axes(axes: Any, width: float = 1.1, height: float = 1.45) -> None:
+    """Equal scale, room for one standing robot, no ticks."""
+    axes.set_xlim(-width / 2, width / 2)
+    axes.set_ylim(-0.08, height)
+    axes.set_aspect("equal")
+    axes.axis("off")
