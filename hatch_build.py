@@ -1,4 +1,4 @@
-"""Compiles the csv scanner when the package is built; without a C compiler the package works, slower."""
+"""Compiles the small C functions when the package is built; without a C compiler the package works, slower."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCE = Path("src/pfmhr/motion/_table.c")
-LIBRARY = Path("src/pfmhr/motion/_table.so")
+SOURCES = (Path("src/pfmhr/motion/_table.c"), Path("src/pfmhr/corpus/_gather.c"))
 
 
 class CustomBuildHook(BuildHookInterface):
@@ -21,11 +20,13 @@ class CustomBuildHook(BuildHookInterface):
         compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
         if self.target_name != "wheel" or compiler is None or os.name == "nt":
             return
-        command = [compiler, "-O3", "-shared", "-fPIC", "-o", str(root / LIBRARY), str(root / SOURCE)]
-        if subprocess.run(command, check=False).returncode != 0:
-            self.app.display_warning("the csv scanner could not be compiled; numpy will read csv files instead")
-            return
-        build_data["artifacts"].append(str(LIBRARY))
+        for source in SOURCES:
+            library = source.with_suffix(".so")
+            command = [compiler, "-O3", "-shared", "-fPIC", "-o", str(root / library), str(root / source)]
+            if subprocess.run(command, check=False).returncode != 0:
+                self.app.display_warning(f"{source} could not be compiled; numpy will do its work, slower")
+                return
+            build_data["artifacts"].append(str(library))
         build_data["pure_python"] = False
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["tag"] = f"py3-none-{platform}"

@@ -41,7 +41,8 @@ def test_gathering_from_shards_equals_indexing_their_concatenation(lengths: list
     whole = np.concatenate(shards)
     starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
     rows = generator.integers(0, len(whole), size=50)
-    assert np.array_equal(gather(shards, starts, rows), whole[rows])
+    for native in (True, False):
+        assert np.array_equal(gather(shards, starts, rows, native), whole[rows])
 
 
 def test_a_batch_holds_the_drawn_rows(tmp_path: Path, g1: Robot) -> None:

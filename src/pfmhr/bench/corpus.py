@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import tempfile
 import time
@@ -74,6 +75,7 @@ def _building(files: list[Path], folder: Path, robot: Robot, repeats: int, say: 
         nonlocal poses
         poses = sum(len(np.loadtxt(file, delimiter=",")) for file in files)
 
+    os.sync()  # the copies just written must not be flushed while a corpus is
     reading = _best(read, repeats)
     out = folder / "corpus"
     config = BuildConfig(fps=30)

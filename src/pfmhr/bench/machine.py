@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -17,11 +18,21 @@ def provenance() -> dict[str, Any]:
     return {
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
         "pfmhr": pfmhr.__version__,
+        "commit": _commit(),
         "python": platform.python_version(),
         "numpy": metadata.version("numpy"),
         "cores": available_cores(),
         "processor": _processor(),
     }
+
+
+def _commit() -> str | None:
+    """The revision of the source tree this runs from, None for an installed package."""
+    command = ["git", "-C", str(Path(pfmhr.__file__).parent), "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def _processor() -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import io
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
+from pfmhr.native import load_library
 
 _BLANK = (b" ", b"\t", b"\r", b"\n", b"\0")
 NATIVE_LIBRARY = Path(__file__).with_name("_table.so")
@@ -49,21 +49,18 @@ def parse_table(text: bytes, native: bool = True, line: int = 1) -> NDArray[np.f
     return table
 
 
-@cache
 def native_parser() -> ctypes.CDLL | None:
     """The compiled scanner, or None where the package was built without a C compiler."""
-    try:
-        library = ctypes.CDLL(str(NATIVE_LIBRARY))
-    except OSError:
-        return None
-    library.pfmhr_parse_table.restype = ctypes.c_long
-    library.pfmhr_parse_table.argtypes = [
-        ctypes.c_char_p,
-        ctypes.c_size_t,
-        ctypes.c_long,
-        ctypes.c_void_p,
-        ctypes.c_long,
-    ]
+    library = load_library(NATIVE_LIBRARY)
+    if library is not None:
+        library.pfmhr_parse_table.restype = ctypes.c_long
+        library.pfmhr_parse_table.argtypes = [
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+            ctypes.c_long,
+            ctypes.c_void_p,
+            ctypes.c_long,
+        ]
     return library
 
 
