@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -27,16 +28,18 @@ def write_shard(directory: Path, number: int, parts: Sequence[NDArray[np.float32
     """Write the concatenation of ``parts``, each (n, J) float32, and return its description."""
     rows, joints = sum(len(part) for part in parts), parts[0].shape[1]
     header = _header(rows, joints)
-    checksum = hashlib.sha256(header)
+    pieces = [header, *(np.ascontiguousarray(part, dtype="<f4").data for part in parts)]
+    checksum = hashlib.sha256()
 
-    def write(handle: io.BufferedWriter) -> None:
-        handle.write(header)
-        for part in parts:
-            data = np.ascontiguousarray(part, dtype="<f4").data
-            checksum.update(data)
-            handle.write(data)
+    def digest() -> None:
+        for piece in pieces:
+            checksum.update(piece)
 
-    write_atomically(directory / shard_name(number), write)  # type: ignore[arg-type]
+    # Hashing and writing both leave the interpreter free, so they go side by side.
+    with ThreadPoolExecutor(1) as beside:
+        hashing = beside.submit(digest)
+        write_atomically(directory / shard_name(number), lambda handle: handle.writelines(pieces))
+        hashing.result()
     return Shard(shard_name(number), rows, checksum.hexdigest())
 
 
