@@ -16,6 +16,7 @@ from pfmhr.motion import Motion
 from pfmhr.motion.checks import check_motion
 from pfmhr.motion.embedded import CLIPS, embedded_motion, embedded_motions
 from pfmhr.robots import Robot
+from pfmhr.robots.drawing import Pen, frame_axes
 
 VARIATIONS = 115
 
@@ -48,6 +49,29 @@ def _motions(robot: Robot, out: Path) -> None:
         )
     say(f"\n2. Embedded motions, written to {folder}")
     print_table("", ["clip", "frames", "length", "cycle", "fastest joint, rad/s"], rows)
+    _picture(robot, out / "motions.png")
+    say(f"   drawn in {out / 'motions.png'}")
+
+
+def _picture(robot: Robot, path: Path) -> None:
+    """Eight moments of every clip, drawn as robots."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    moments = 8
+    figure, grid = plt.subplots(len(CLIPS), moments, figsize=(moments * 1.3, len(CLIPS) * 1.75), layout="constrained")
+    pen = Pen(robot)
+    for row, name in zip(grid, CLIPS, strict=True):
+        motion = embedded_motion(name, robot)
+        for axes, frame in zip(row, np.linspace(0, motion.num_frames - 1, moments).astype(int), strict=True):
+            root = motion.root_pos[frame] * [0.0, 0.0, 1.0]
+            pen.draw(axes, motion.joint_pos[frame], root, motion.root_quat[frame])
+            frame_axes(axes)
+        row[0].set_title(name, loc="left", fontsize=10)
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
 
 
 def _checks(robot: Robot) -> None:
