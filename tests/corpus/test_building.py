@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -70,6 +71,16 @@ def test_a_bad_file_is_left_out_with_its_reason_and_nothing_stops(folder: Path, 
         "walk0.csv": "duplicate",  # "copy.csv" comes first
         "degrees.csv": "degrees",
     }
+
+
+def test_odd_names_and_broken_links_stop_nothing(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    (folder / "walk" / "walk0.csv").rename(folder / "walk" / os.fsdecode(b"w\xff k.csv"))
+    (folder / "walk" / "broken.csv").symlink_to(tmp_path / "nowhere.csv")
+    (folder / "walk" / "loop").symlink_to(folder)
+    corpus = PoseCorpus.build(tmp_path / "corpus", [folder], robot=g1)
+    assert len(corpus) == 320
+    assert [(entry.code, Path(entry.path).name) for entry in corpus.manifest.rejected] == [("not_found", "broken.csv")]
+    assert len(PoseCorpus.open(tmp_path / "corpus")) == 320
 
 
 def test_repairs_happen_only_when_asked_for_and_are_written_down(

@@ -101,7 +101,11 @@ def _metadata(config: BuildConfig, paths: list[Path]) -> Metadata | None:
 
 def _file_item(file: Path, root: Path, metadata: Metadata | None) -> Item:
     category = metadata.category.get(stem(file), UNKNOWN) if metadata else folder_category(file, root)
-    status = file.stat()
+    try:
+        status = file.stat()
+        identity = f"{status.st_size}:{status.st_mtime_ns}"
+    except OSError:  # a broken link or a file that vanished: reading it will say so
+        identity = "unreadable"
     # Paths are kept relative to the folder that was given: a manifest should not name its machine.
     label = str(Path(root.absolute().name) / file.relative_to(root))
-    return Item(file, label, category, f"{status.st_size}:{status.st_mtime_ns}")
+    return Item(file, label, category, identity)
