@@ -23,6 +23,8 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
     "the prior": {
         "prior train": prior.train,
         "prior extend": prior.extend,
+        "prior eval": prior.evaluate,
+        "prior closed-form": prior.closed_form,
         "prior sample": prior.sample,
         "prior info": prior.info,
     },

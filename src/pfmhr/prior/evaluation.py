@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from scipy.stats import wasserstein_distance
 
 from pfmhr.corpus import PoseCorpus
 from pfmhr.corpus.split import split_by_source
+from pfmhr.files import write_json
 from pfmhr.prior.heldout import loss_by_time
 from pfmhr.prior.jacobian import jacobian
+from pfmhr.prior.plots import evaluation_page
 from pfmhr.prior.prior import PosePrior
 from pfmhr.robots import Robot
 
@@ -22,10 +25,11 @@ Poses = NDArray[np.float32]
 
 
 def evaluate_prior(
-    prior: PosePrior, corpus: PoseCorpus, robot: Robot, poses: int = 4000, seed: int = 0
+    prior: PosePrior, corpus: PoseCorpus, robot: Robot, poses: int = 4000, seed: int = 0, out: Path | None = None
 ) -> dict[str, Any]:
-    """All figures as plain data. Poses are held out by source exactly as in training with ``seed``.
+    """All figures as plain data, and with ``out`` also as eval.json and a page of plots.
 
+    Poses are held out by source exactly as they were in training.
     The yardstick is the same comparison between two halves of the data: no prior should be expected
     to match held-out clips better than other clips do.
     """
@@ -37,7 +41,8 @@ def evaluate_prior(
     trained = corpus.rows(split.train.spread(2 * poses))
     samples = prior.sample(len(held_out), torch.Generator().manual_seed(seed)).cpu().numpy()
     normalised = prior.normalise(held_out)
-    return {
+    result = {
+        "prior": prior.hash,
         "held_out_poses": len(held_out),
         "loss_by_time": {str(time): loss for time, loss in loss_by_time(prior.denoiser, normalised).items()},
         "jacobian": jacobian_shape(prior, held_out[:512], seed),
@@ -45,6 +50,11 @@ def evaluate_prior(
         "data_against_held_out": compare_poses(_thin(trained, len(held_out), seed), held_out, robot),
         "two_halves_of_the_data": compare_poses(*_halves(corpus, len(held_out)), robot),
     }
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / "eval.json", result)
+        evaluation_page(out / "eval.png", robot, held_out, samples, result)
+    return result
 
 
 def jacobian_shape(prior: PosePrior, poses: Poses, seed: int = 0) -> dict[str, dict[str, float]]:
