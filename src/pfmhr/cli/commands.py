@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import tyro
 
 import pfmhr
-from pfmhr.cli import bench, check, convert, corpus, demo, doctor, prior
+from pfmhr.cli import bench, check, convert, corpus, demo, doctor, prior, study
 from pfmhr.cli.console import say
 from pfmhr.errors import InputError
 
@@ -28,6 +28,7 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "prior sample": prior.sample,
         "prior info": prior.info,
     },
+    "studies": {"study extension": study.extension},
     "the project": {
         "demo": demo.demo,
         "doctor": doctor.doctor,

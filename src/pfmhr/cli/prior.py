@@ -67,7 +67,7 @@ def train(
     from pfmhr.prior.path import TimeSampling
     from pfmhr.robots import Robot
 
-    _use_threads(threads)
+    use_threads(threads)
     opened = PoseCorpus.open(corpus)
     defaults = PriorConfig()
     config = replace(
@@ -124,7 +124,7 @@ def extend(
     from pfmhr.prior import PosePrior, TrainConfig, extend_prior
     from pfmhr.robots import Robot
 
-    _use_threads(threads)
+    use_threads(threads)
     start, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
     target = out or Path(f"{prior.rstrip('/')}-extended")
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
@@ -202,7 +202,7 @@ def closed_form(
     from pfmhr.prior.closed_form import closed_form_check
     from pfmhr.robots import Robot
 
-    _use_threads(threads)
+    use_threads(threads)
     config, training = PriorConfig(network=network_preset(preset)), TrainConfig(steps=steps, seed=seed)
     with training_bar("training") as progress:
         result = closed_form_check(out, Robot.load("g1"), config, training, 8, seed, say, progress)
@@ -284,7 +284,8 @@ def _given(changes: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in changes.items() if value is not None}
 
 
-def _use_threads(threads: int | None) -> None:
+def use_threads(threads: int | None) -> None:
+    """Let torch compute with so many threads: all cores we may use unless said."""
     import torch
 
     from pfmhr.motion.checks.paths import available_cores

@@ -16,8 +16,8 @@ def jacobian(denoiser: Denoiser, noisy_pose: Tensor, flow_time: float, chunk: in
     directions = torch.eye(joints, dtype=noisy_pose.dtype, device=noisy_pose.device)
     pieces = []
     for part in noisy_pose.split(chunk):
-        repeated = part.unsqueeze(1).expand(-1, joints, -1)
-        along = directions.expand(len(part), -1, -1)
+        repeated = part.unsqueeze(1).repeat(1, joints, 1)  # forward mode needs memory of its own for every row
+        along = directions.repeat(len(part), 1, 1)
         with torch.no_grad():
             response = jvp(lambda poses: denoiser(poses, at), (repeated,), (along,))[1]
         pieces.append(response.transpose(1, 2))
