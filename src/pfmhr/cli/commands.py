@@ -28,7 +28,7 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "prior sample": prior.sample,
         "prior info": prior.info,
     },
-    "studies": {"study extension": study.extension},
+    "studies": {"study extension": study.extension, "study prior-choices": study.prior_choices},
     "the project": {
         "demo": demo.demo,
         "doctor": doctor.doctor,

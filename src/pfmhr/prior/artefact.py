@@ -82,7 +82,7 @@ def _locate(source: str | Path) -> Path:
         return bundled[text]
     if path.exists():
         raise InputError("a prior is a directory", where=path, got="a file", code="bad_prior")
-    if _REPOSITORY.fullmatch(text) and not text.startswith((".", "/")) and text.split("/")[0] not in ("runs", "demo"):
+    if _REPOSITORY.fullmatch(text) and not text.startswith((".", "/")):
         return _download(text)
     raise unknown_name("prior", text, [*bundled, "a directory", "or a Hugging Face repository id (owner/name)"])
 

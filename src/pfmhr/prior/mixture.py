@@ -25,15 +25,16 @@ class GaussianMixture:
 
     @staticmethod
     def random(components: int, dimensions: int, seed: int = 0) -> GaussianMixture:
-        """Full covariances with spectra from 0.6 down to 0.01, means about 0.7 apart per axis: poses in miniature."""
+        """Full covariances whose spectra span three decades, components of different sizes: poses in miniature."""
         generator = torch.Generator().manual_seed(seed)
 
         def normal(*shape: int) -> Tensor:
             return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
-        spectrum = torch.logspace(-0.22, -2.0, dimensions, dtype=torch.float64)
+        spectrum = torch.logspace(0.0, -3.0, dimensions, dtype=torch.float64)
         bases = torch.linalg.qr(normal(components, dimensions, dimensions))[0]
-        covariances = bases @ torch.diag(spectrum) @ bases.transpose(1, 2)
+        sizes = torch.exp(0.5 * normal(components))[:, None, None]
+        covariances = sizes * (bases @ torch.diag(spectrum) @ bases.transpose(1, 2))
         weights = torch.softmax(0.5 * normal(components), dim=0)
         return GaussianMixture(weights, 0.5 * normal(components, dimensions), covariances)
 

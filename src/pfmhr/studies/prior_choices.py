@@ -1,0 +1,75 @@
+"""What the paper leaves open: units of the poses, distribution of flow times, linear maps per block.
+
+Losses of different units and times cannot be compared. What can: samples against held-out poses in
+radians, the shape of the Jacobian, and how well the score tells spoilt changes from real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus
+from pfmhr.corpus.split import split_by_source
+from pfmhr.files import write_json
+from pfmhr.motion import Motion
+from pfmhr.motion.checks import find_motion_files
+from pfmhr.motion.reading import ReadOptions, read_motions
+from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, preset, train_prior
+from pfmhr.prior.evaluation import evaluate_prior
+from pfmhr.prior.path import TimeSampling
+from pfmhr.prior.training import Progress, Say
+from pfmhr.robots import Robot
+from pfmhr.studies.discrimination import Transitions, discrimination
+
+TIMES = (0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
+GRID = {
+    "normalisation": ("standard", "limits"),
+    "time": (TimeSampling(0.0, 1.0), TimeSampling(-0.8, 0.8), TimeSampling(0.8, 0.8)),
+    "linears_per_block": (2, 1),
+}
+TRANSITIONS_PER_CLIP = 200
+
+
+def prior_choices_study(
+    data: Sequence[Path], out: Path, robot: Robot, train: TrainConfig, say: Say, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Train the grid (each run resumable) and measure every prior alike."""
+    files = find_motion_files(data)
+    corpus = build_corpus(out / "corpus", files, robot, BuildConfig(drop_jumps=True), say)
+    held_out = _held_out_motions(files, corpus, robot, train)
+    runs = []
+    for normalisation, time, linears in product(*GRID.values()):
+        name = f"{normalisation}_{time.mean:g}_{time.std:g}_{linears}"
+        network = replace(preset("small"), linears_per_block=linears)
+        config = PriorConfig(network=network, normalisation=normalisation, time=time)  # type: ignore[arg-type]
+        say(name)
+        prior = train_prior(out / name, corpus, robot, config, train, say, progress)
+        runs.append({"name": name, **_measure(prior, corpus, robot, held_out)})
+        write_json(out / "prior_choices.json", {"runs": runs, "steps": train.steps, "batch_size": train.batch_size})
+    return {"runs": runs}
+
+
+def _measure(prior: PosePrior, corpus: PoseCorpus, robot: Robot, motions: list[Motion]) -> dict[str, Any]:
+    transitions = Transitions.of(prior, motions, TRANSITIONS_PER_CLIP)
+    figures = evaluate_prior(prior, corpus, robot, poses=2000)
+    return {
+        "held_out_loss": prior.about["held_out_loss"],
+        "jacobian": figures["jacobian"],
+        "samples": figures["samples_against_held_out"],
+        "yardstick": figures["two_halves_of_the_data"],
+        "discrimination": {str(time): discrimination(prior, transitions, time) for time in TIMES},
+        "transitions": len(transitions.previous),
+    }
+
+
+def _held_out_motions(files: list[Path], corpus: PoseCorpus, robot: Robot, train: TrainConfig) -> list[Motion]:
+    """The clips no run of this study trains on."""
+    split = split_by_source(corpus, train.held_out, train.seed)
+    starts = set(split.held_out.starts.tolist())
+    names = {Path(source.path).name for source in corpus.sources if source.start in starts}
+    options = ReadOptions(robot, assume_fps=True)
+    return [motion for file in files if file.name in names for motion in read_motions(file, options)]
