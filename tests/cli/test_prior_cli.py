@@ -1,0 +1,77 @@
+"""The prior from the command line, end to end on embedded motions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pfmhr.cli import main
+from pfmhr.corpus import build_corpus
+from pfmhr.motion import Motion
+from pfmhr.motion.embedded import embedded_motions
+from pfmhr.robots import Robot
+
+Capture = pytest.CaptureFixture[str]
+SHORT = ["--preset", "tiny", "--steps", "30", "--batch-size", "128", "--threads", "1"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("prior") / "corpus"
+    build_corpus(folder, embedded_motions(2), Robot.load("g1"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def prior(corpus: Path) -> Path:
+    assert main(["prior", "train", str(corpus), "-o", str(corpus.parent / "prior"), *SHORT]) == 0
+    return corpus.parent / "prior"
+
+
+def test_training_again_says_it_is_done_and_other_settings_are_refused(
+    prior: Path, corpus: Path, capsys: Capture
+) -> None:
+    assert main(["prior", "train", str(corpus), "-o", str(prior), *SHORT]) == 0
+    assert "already trained" in capsys.readouterr().out
+    assert main(["prior", "train", str(corpus), "-o", str(prior), *SHORT, "--seed", "5"]) == 2
+    assert "another run is already here" in capsys.readouterr().err
+
+
+def test_what_a_prior_is_can_be_asked(prior: Path, capsys: Capture) -> None:
+    assert main(["prior", "info", str(prior), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["robot"], facts["joints"], facts["network"]["width"]) == ("g1", 29, 64)
+    assert facts["about"]["training"]["steps"] == 30
+
+
+def test_evaluation_writes_figures_and_a_page(prior: Path, corpus: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["prior", "eval", str(prior), str(corpus), "-o", str(tmp_path / "eval"), "--poses", "300"]) == 0
+    figures = json.loads((tmp_path / "eval" / "eval.json").read_text())
+    assert set(figures["jacobian"]) == {"0.5", "0.75", "0.9"}
+    assert figures["two_halves_of_the_data"]["wasserstein_per_joint"] > 0
+    assert (tmp_path / "eval" / "eval.png").stat().st_size > 50_000
+
+
+def test_samples_are_written_as_a_motion(prior: Path, tmp_path: Path, g1: Robot, capsys: Capture) -> None:
+    assert main(["prior", "sample", str(prior), "-o", str(tmp_path / "poses.npz"), "--count", "7"]) == 0
+    assert Motion.read(tmp_path / "poses.npz", g1).joint_pos.shape == (7, 29)
+
+
+def test_a_prior_is_extended_beside_itself(prior: Path, corpus: Path, capsys: Capture) -> None:
+    arguments = ["prior", "extend", str(prior), str(corpus), "--steps", "5", "--batch-size", "128", "--threads", "1"]
+    assert main(arguments) == 0
+    assert (prior.parent / "prior-extended" / "config.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["prior", "info", "nothing"], "unknown prior 'nothing'"),
+        (["prior", "train", "absent", "-o", "x"], "no corpus here"),
+    ],
+)
+def test_wrong_use_is_one_message(arguments: list[str], message: str, capsys: Capture) -> None:
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
