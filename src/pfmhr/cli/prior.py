@@ -179,7 +179,7 @@ def evaluate(
 def closed_form(
     out: Out,
     preset: Literal["tiny", "small", "paper"] = "small",
-    steps: int = 6000,
+    steps: int = 8000,
     seed: int = 0,
     threads: int | None = None,
     json: bool = False,

@@ -35,7 +35,7 @@ class Transitions:
         for number, motion in enumerate(motions):
             poses = prior.normalise(motion.resample(fps).joint_pos)
             change = (poses[1:] - poses[:-1]) * fps
-            moving = torch.flatnonzero(change.norm(dim=1) > 1e-6)
+            moving = (change.norm(dim=1) > 1e-6).nonzero().squeeze(1)
             chosen = moving[torch.linspace(0, len(moving) - 1, min(per_clip, len(moving))).long()]
             velocity = change[chosen]
             direction = velocity / (velocity.square().sum(dim=1, keepdim=True) + STABILISER).sqrt()
