@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus
+from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus, make_subset
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
@@ -201,6 +201,28 @@ def test_an_array_becomes_a_corpus(tmp_path: Path, g1: Robot) -> None:
     with pytest.raises(InputError) as error:
         PoseCorpus.from_array(tmp_path / "toy", poses + 1, robot=g1)
     assert error.value.code == "exists"
+
+
+def test_a_folder_with_other_files_is_left_alone(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    np.save(mine / "shard-00000.npy", np.zeros(3))
+    corpus = build_corpus(tmp_path / "corpus", [folder], g1)
+    for write in (
+        lambda: build_corpus(mine, [folder], g1),
+        lambda: PoseCorpus.from_array(mine, np.zeros((5, 29)), robot=g1),
+        lambda: make_subset(corpus, mine, 10),
+    ):
+        with pytest.raises(InputError) as error:
+            write()
+        assert error.value.code == "not_empty"
+    assert np.load(mine / "shard-00000.npy").shape == (3,)
+
+
+def test_adding_to_nothing_makes_no_folder(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    with pytest.raises(InputError):
+        add_to_corpus(tmp_path / "absent", [folder], g1)
+    assert not (tmp_path / "absent").exists()
 
 
 def test_an_empty_folder_says_so(tmp_path: Path, g1: Robot) -> None:

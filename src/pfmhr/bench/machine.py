@@ -16,7 +16,7 @@ from pfmhr.motion.checks.paths import available_cores
 def provenance() -> dict[str, Any]:
     """The command, versions and machine of this run, to stand beside its results."""
     return {
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": _command(),
         "pfmhr": pfmhr.__version__,
         "commit": _commit(),
         "python": platform.python_version(),
@@ -24,6 +24,15 @@ def provenance() -> dict[str, Any]:
         "cores": available_cores(),
         "processor": _processor(),
     }
+
+
+def _command() -> str:
+    """The command line, without where the result is written: that changes nothing."""
+    words = [Path(sys.argv[0]).name, *sys.argv[1:]]
+    if "--output" in words:
+        place = words.index("--output")
+        del words[place : place + 2]
+    return " ".join(words)
 
 
 def _commit() -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from pfmhr.corpus import manifest as manifests
 from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.manifest import Manifest, Source
 from pfmhr.corpus.shards import SHARD_ROWS, write_shard
-from pfmhr.corpus.writing import exclusive, remove_unlisted
+from pfmhr.corpus.writing import claim, exclusive, remove_unlisted, tidy
 from pfmhr.errors import InputError
 from pfmhr.motion.checks.copies import digest
 from pfmhr.robots import Robot
@@ -42,12 +43,15 @@ def corpus_from_array(directory: Path, poses: ArrayLike, robot: Robot, category:
             if existing.manifest.fingerprint == mark:
                 return existing
             raise InputError("another corpus is already here", where=directory, got=repr(existing), code="exists")
-        manifest = Manifest(robot.name, robot.joint_names, mark, {"from": "array"})
-        remove_unlisted(directory, manifest)
+        claim(directory)
+        empty = Manifest(robot.name, robot.joint_names, mark, {"from": "array"})
+        remove_unlisted(directory, empty)
         shards = tuple(
             write_shard(directory, number, [table[start : start + SHARD_ROWS]])
             for number, start in enumerate(range(0, len(table), SHARD_ROWS))
         )
         source = Source("array", category, 0, len(table), 0.0, mark)
-        manifests.save(Manifest(robot.name, robot.joint_names, mark, {"from": "array"}, shards, (source,)), directory)
+        manifest = replace(empty, shards=shards, sources=(source,))
+        manifests.save(manifest, directory)
+        tidy(directory, manifest)
     return PoseCorpus.open(directory)

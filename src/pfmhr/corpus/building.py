@@ -21,14 +21,13 @@ from pfmhr.corpus.items import BuildConfig, Item, collect, fingerprint
 from pfmhr.corpus.manifest import Manifest, Rejected, Shard, Source
 from pfmhr.corpus.reading import Accepted, read_item
 from pfmhr.corpus.shards import shard_name, write_shard
-from pfmhr.corpus.writing import exclusive, remove_unlisted
+from pfmhr.corpus.writing import PARTIAL, claim, exclusive, remove_unlisted, tidy
 from pfmhr.errors import InputError
-from pfmhr.files import disk_errors, write_atomically
+from pfmhr.files import write_atomically
 from pfmhr.motion import Motion
 from pfmhr.motion.checks.paths import Progress, available_cores, in_order
 from pfmhr.robots import Robot
 
-PARTIAL = ".partial"
 Say = Callable[[str], object]
 
 
@@ -51,6 +50,38 @@ class _Progressing:
         return self.rows - self.manifest.poses
 
 
+@dataclass(frozen=True)
+class _Job:
+    """One call of this module: what to read, how, and whom to tell."""
+
+    directory: Path
+    items: list[Item]
+    skipped: dict[str, int]
+    robot: Robot
+    config: BuildConfig
+    mark: str
+    say: Say
+    progress: Progress | None
+    workers: int
+
+
+def _job(
+    directory: Path,
+    things: Iterable[Motion | str | Path],
+    robot: Robot,
+    config: BuildConfig | None,
+    say: Say,
+    progress: Progress | None,
+    workers: int | None,
+) -> _Job:
+    config = config or BuildConfig()
+    items, skipped = collect(things, config)
+    if not items:
+        raise InputError("nothing to read", where=directory, fix="Give motion files, folders or motions.", code="empty")
+    mark = fingerprint(items, robot, config)
+    return _Job(directory, items, skipped, robot, config, mark, say, progress, workers or available_cores())
+
+
 def build_corpus(
     directory: Path,
     things: Iterable[Motion | str | Path],
@@ -66,17 +97,16 @@ def build_corpus(
         things: motions, motion files, folders searched all the way down.
         say: receives one line per decision worth telling.
         progress: receives (items done, items in all).
+        workers: threads that read; as many as there are cores unless said.
 
     Raises:
         InputError: the folder holds another corpus, nothing usable was found, or the disk is full.
     """
-    config = config or BuildConfig()
-    items, skipped = collect(things, config)
-    mark = fingerprint(items, robot, config)
+    job = _job(directory, things, robot, config, say, progress, workers)
     with exclusive(directory):
         if (directory / manifests.FILE_NAME).exists():
             existing = PoseCorpus.open(directory)
-            if existing.manifest.fingerprint != mark:
+            if existing.manifest.fingerprint != job.mark:
                 raise InputError(
                     "another corpus is already here, built from other files or settings",
                     where=directory,
@@ -84,11 +114,11 @@ def build_corpus(
                     fix="Use `pfmhr corpus add` to extend it, or choose another folder.",
                     code="exists",
                 )
-            _tidy(directory, existing.manifest)
-            say(f"already built: {len(existing):,} poses in {directory}")
+            tidy(directory, existing.manifest)
+            job.say(f"already built: {len(existing):,} poses in {directory}")
             return existing
-        empty = Manifest(robot.name, robot.joint_names, mark, config.as_json(), skipped=skipped)
-        return _run(directory, items, robot, config, empty, mark, say, progress, workers)
+        empty = Manifest(robot.name, robot.joint_names, job.mark, job.config.as_json(), skipped=job.skipped)
+        return _run(job, empty)
 
 
 def add_to_corpus(
@@ -100,50 +130,39 @@ def add_to_corpus(
     progress: Progress | None = None,
     workers: int | None = None,
 ) -> PoseCorpus:
-    """Append to a corpus. Existing shards are never touched; clips that are already in it are left out."""
-    config = config or BuildConfig()
-    items, skipped = collect(things, config)
+    """Append to a corpus; arguments as for :func:`build_corpus`.
+
+    Existing shards are never touched; clips that are already in it are left out.
+    """
+    job = _job(directory, things, robot, config, say, progress, workers)
+    PoseCorpus.open(directory, robot)  # before the lock, which would make the folder
     with exclusive(directory):
         base = PoseCorpus.open(directory, robot).manifest
-        mark = fingerprint(items, robot, config)
-        if mark in (base.fingerprint, *base.additions):
-            _tidy(directory, base)
-            say(f"already added: {base.poses:,} poses in {directory}")
+        if job.mark in (base.fingerprint, *base.additions):
+            tidy(directory, base)
+            job.say(f"already added: {base.poses:,} poses in {directory}")
             return PoseCorpus.open(directory)
-        total = {why: base.skipped.get(why, 0) + skipped.get(why, 0) for why in {**base.skipped, **skipped}}
-        grown = replace(base, additions=(*base.additions, mark), skipped=total)
-        return _run(directory, items, robot, config, grown, mark, say, progress, workers)
+        skipped = {why: base.skipped.get(why, 0) + job.skipped.get(why, 0) for why in {**base.skipped, **job.skipped}}
+        return _run(job, replace(base, additions=(*base.additions, job.mark), skipped=skipped))
 
 
-def _run(
-    directory: Path,
-    items: list[Item],
-    robot: Robot,
-    config: BuildConfig,
-    start: Manifest,
-    mark: str,
-    say: Say,
-    progress: Progress | None,
-    workers: int | None,
-) -> PoseCorpus:
-    if not items:
-        raise InputError("nothing to read", where=directory, fix="Give motion files, folders or motions.", code="empty")
-    state = _resume(directory, start, mark, say)
+def _run(job: _Job, start: Manifest) -> PoseCorpus:
+    """Read everything that is not yet stored, on top of the corpus ``start`` describes."""
+    state = _resume(job.directory, start, job.mark, job.say)
     known = {source.digest: source.path for source in state.manifest.sources}
 
     def work(item: Item) -> list[Accepted | Rejected]:
-        return read_item(item, robot, config)
+        return read_item(item, job.robot, job.config)
 
-    todo = items[state.done :]
-    for results in in_order(todo, work, workers or available_cores()):
+    for results in in_order(job.items[state.done :], work, job.workers):
         for result in results:
             _take(state, result, known)
         state.done += 1
-        if state.waiting_rows >= config.shard_rows:
-            _close_shard(state, mark)
-        if progress:
-            progress(state.done, len(items))
-    return _finish(state, mark, start, say)
+        if state.waiting_rows >= job.config.shard_rows:
+            _close_shard(state, job.mark)
+        if job.progress:
+            job.progress(state.done, len(job.items))
+    return _finish(state, job.mark, start, job.say)
 
 
 def _take(state: _Progressing, result: Accepted | Rejected, known: dict[str, str]) -> None:
@@ -201,7 +220,7 @@ def _finish(state: _Progressing, mark: str, start: Manifest, say: Say) -> PoseCo
             fix="See them all with `pfmhr check`.", code="nothing_usable",
         )  # fmt: skip
     manifests.save(manifest, state.directory)
-    _tidy(state.directory, manifest)
+    tidy(state.directory, manifest)
     new_rejected = len(manifest.rejected) - len(start.rejected)
     say(
         f"{manifest.poses - start.poses:,} poses from {len(manifest.sources) - len(start.sources):,} clips stored, "
@@ -210,16 +229,12 @@ def _finish(state: _Progressing, mark: str, start: Manifest, say: Say) -> PoseCo
     return PoseCorpus.open(state.directory)
 
 
-def _tidy(directory: Path, manifest: Manifest) -> None:
-    """Clear away what a finished run, or one killed right after finishing, no longer needs."""
-    shutil.rmtree(directory / PARTIAL, ignore_errors=True)
-    remove_unlisted(directory, manifest)
-
-
 def _resume(directory: Path, start: Manifest, mark: str, say: Say) -> _Progressing:
     """Take up the finished shards of an interrupted run of the same command; clear away any other's."""
-    state = _Progressing(directory, start, rows=start.poses)
     partial = directory / PARTIAL
+    interrupted = partial.exists()
+    claim(directory)
+    state = _Progressing(directory, start, rows=start.poses)
     while (record := _record(partial, len(state.manifest.shards), mark, directory)) is not None:
         shard, content = record
         state.sources = [manifests.source_from_json(source) for source in content["sources"]]
@@ -228,14 +243,13 @@ def _resume(directory: Path, start: Manifest, mark: str, say: Say) -> _Progressi
         _absorb(state, shard)
     kept = len(state.manifest.shards) - len(start.shards)
     leftovers = remove_unlisted(directory, state.manifest)
-    if kept or leftovers or partial.exists():
+    if kept or leftovers or interrupted:
         what = "the corpus before it is untouched" if start.shards else "there was no corpus yet"
         found = f"an unfinished run was found; {what} ({start.poses:,} poses)"
         say(f"{found}; going on behind {kept} finished shard(s)" if kept else f"{found}; starting over")
     if not kept:
         shutil.rmtree(partial, ignore_errors=True)
-    with disk_errors(partial):
-        partial.mkdir(exist_ok=True)
+        claim(directory)
     return state
 
 

@@ -20,7 +20,7 @@ from pfmhr.corpus import manifest as manifests
 from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.manifest import Manifest, Shard, Source
 from pfmhr.corpus.shards import SHARD_ROWS, write_shard
-from pfmhr.corpus.writing import exclusive, remove_unlisted
+from pfmhr.corpus.writing import claim, exclusive, remove_unlisted, tidy
 from pfmhr.errors import InputError, unknown_name
 
 
@@ -75,10 +75,13 @@ def make_subset(
             if existing.manifest.fingerprint == mark:
                 return existing
             raise InputError("another corpus is already here", where=directory, got=repr(existing), code="exists")
+        claim(directory)
         empty = Manifest(manifest.robot, manifest.joint_names, mark, settings)
         remove_unlisted(directory, empty)
         chosen = _choose(manifest, available, size, seed, stratify, categories)
-        manifests.save(_copy(corpus, chosen, directory, empty), directory)
+        subset = _copy(corpus, chosen, directory, empty)
+        manifests.save(subset, directory)
+        tidy(directory, subset)
     return PoseCorpus.open(directory)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pfmhr.corpus.manifest import Manifest
+from pfmhr.corpus.manifest import FILE_NAME, Manifest
 from pfmhr.errors import InputError
 from pfmhr.files import disk_errors
 
@@ -27,6 +28,34 @@ def exclusive(directory: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+PARTIAL = ".partial"
+"""Marks a folder as ours while a corpus is being written into it, and holds the records of finished shards."""
+
+
+def claim(directory: Path) -> None:
+    """Make sure that a folder without a manifest is ours to write to: new, empty, or left by an interrupted run.
+
+    Writers clear away shards that no manifest lists; in somebody else's folder those could be theirs.
+    """
+    entries = {entry.name for entry in directory.iterdir()} - {".lock"}
+    if entries and PARTIAL not in entries and FILE_NAME not in entries:
+        raise InputError(
+            "the folder holds other files",
+            where=directory,
+            expected="a new or empty folder, or a corpus",
+            got=", ".join(sorted(entries)[:3]),
+            code="not_empty",
+        )
+    with disk_errors(directory):
+        (directory / PARTIAL).mkdir(exist_ok=True)
+
+
+def tidy(directory: Path, manifest: Manifest) -> None:
+    """Clear away what a finished run, or one killed right after finishing, no longer needs."""
+    shutil.rmtree(directory / PARTIAL, ignore_errors=True)
+    remove_unlisted(directory, manifest)
 
 
 def remove_unlisted(directory: Path, manifest: Manifest) -> int:
