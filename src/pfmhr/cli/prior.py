@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, say, training_bar
+from pfmhr.cli.console import print_json, print_table, remark, say, training_bar
 
 Corpus = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")]
 Prior = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PRIOR")]
@@ -197,6 +197,8 @@ def closed_form(
         threads: threads to compute with; all cores unless said.
         json: print one JSON object.
     """
+    from pfmhr.bench.machine import provenance
+    from pfmhr.files import write_json
     from pfmhr.prior import PriorConfig, TrainConfig
     from pfmhr.prior import preset as network_preset
     from pfmhr.prior.closed_form import closed_form_check
@@ -205,7 +207,9 @@ def closed_form(
     use_threads(threads)
     config, training = PriorConfig(network=network_preset(preset)), TrainConfig(steps=steps, seed=seed)
     with training_bar("training") as progress:
-        result = closed_form_check(out, Robot.load("g1"), config, training, 8, seed, say, progress)
+        result = closed_form_check(out, Robot.load("g1"), config, training, 8, seed, remark, progress)
+    result |= {"steps": steps, "batch_size": training.batch_size, "seed": seed, **provenance()}
+    write_json(out / "closed_form.json", result)
     if json:
         print_json(result)
         return 0

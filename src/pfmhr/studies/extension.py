@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pfmhr.bench.machine import provenance
 from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus
 from pfmhr.files import write_json
 from pfmhr.motion.checks import find_motion_files
@@ -59,6 +60,7 @@ def extension_study(
         "batch_size": train.batch_size,
         "seed": train.seed,
         "paper": PAPER,
+        **provenance(),
     }
     write_json(out / "extension.json", result)
     return result
