@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -67,8 +68,6 @@ class TrainConfig:
 
     def rate_at(self, step: int) -> float:
         """Learning rate of a step, counted from 0."""
-        import math
-
         if step < self.warmup:
             return self.learning_rate * (step + 1) / self.warmup
         if self.schedule == "constant":

@@ -20,8 +20,6 @@ from pfmhr.robots import Robot
 if TYPE_CHECKING:
     from pfmhr.motion.motion import Motion
 
-_TEXT: tuple[Format, ...] = ("unitree_csv", "bones_seed")
-
 
 def read_clips(
     data: bytes, format: Format | None, robot: Robot, check_order: bool = True, max_bytes: int = MAX_FILE_BYTES
