@@ -10,15 +10,29 @@ if TYPE_CHECKING:
     from pfmhr.errors import InputError
     from pfmhr.motion import Motion
     from pfmhr.prior import PosePrior
+    from pfmhr.reward import Calibration, RewardModulator
     from pfmhr.robots import Robot
+    from pfmhr.score import PoseGeometryScore
 
-__all__ = ["InputError", "Motion", "PoseCorpus", "PosePrior", "Robot"]
+__all__ = [
+    "Calibration",
+    "InputError",
+    "Motion",
+    "PoseCorpus",
+    "PoseGeometryScore",
+    "PosePrior",
+    "RewardModulator",
+    "Robot",
+]
 
 _HOME = {
+    "Calibration": "pfmhr.reward",
     "InputError": "pfmhr.errors",
     "Motion": "pfmhr.motion",
     "PoseCorpus": "pfmhr.corpus",
+    "PoseGeometryScore": "pfmhr.score",
     "PosePrior": "pfmhr.prior",
+    "RewardModulator": "pfmhr.reward",
     "Robot": "pfmhr.robots",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -74,6 +75,22 @@ def disk_errors(path: Path) -> Iterator[None]:
         if error.errno in _NOT_WRITABLE:
             raise InputError(f"cannot write: {os.strerror(error.errno)}", where=path, code="not_writable") from error
         raise
+
+
+@contextmanager
+def exclusive(directory: Path) -> Iterator[None]:
+    """One writer at a time; the lock vanishes with its process, however it ends."""
+    with disk_errors(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(directory / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError("another process is writing here", where=directory, code="locked") from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _existing_parent(path: Path) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import torch
 
-from pfmhr.studies.discrimination import _percentile
 from pfmhr.studies.perturbations import flip, permute, rotate
 
 
@@ -36,9 +35,3 @@ def test_flipping_reverses_so_many_joints(fraction: float, count: int) -> None:
     flipped = flip(directions, fraction, generator())
     assert torch.equal(flipped.abs(), directions.abs())
     assert ((flipped != directions).sum(dim=1) == count).all()
-
-
-def test_percentiles_are_taken_within_each_clip() -> None:
-    reference = torch.tensor([1.0, 2.0, 10.0, 20.0])
-    clip = torch.tensor([0, 0, 1, 1])
-    assert _percentile(torch.tensor([1.5, 0.5, 15.0, 20.0]), reference, clip).tolist() == [0.5, 0.0, 0.5, 1.0]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
-from statistics import median
 from typing import Any
 
 import torch
@@ -14,6 +12,7 @@ from torch.optim import AdamW
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from pfmhr.bench.machine import provenance
+from pfmhr.bench.timing import interleaved
 from pfmhr.motion.checks.paths import available_cores
 from pfmhr.prior import PriorConfig, TrainConfig, preset
 from pfmhr.prior.path import TimeSampling
@@ -42,7 +41,7 @@ def _measure(name: str, batch: int, repeats: int, compile: bool) -> dict[str, An
     }
     if compile:
         steps["compiled_step"] = _step(name, batch, TrainConfig().distinct_times, True)
-    times = _interleaved({"bare": bare, **steps}, repeats)
+    times = interleaved({"bare": bare, **steps}, repeats)
     result = {f"{what}_milliseconds": round(1000 * seconds, 2) for what, seconds in times.items()}
     result |= {f"{what}_ratio": round(times[what] / times["bare"], 3) for what in steps}
     return {**result, "poses_per_second": round(batch / times["step"])}
@@ -83,16 +82,3 @@ def _step(name: str, batch: int, groups: int, compile: bool) -> Callable[[], Non
         average.update_parameters(denoiser)
 
     return run
-
-
-def _interleaved(works: dict[str, Callable[[], None]], repeats: int) -> dict[str, float]:
-    """Median seconds of each, measured in turns so that a slow moment of the machine hits all alike."""
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for work in works.values():
-        work()
-    for _ in range(repeats):
-        for name, work in works.items():
-            start = time.perf_counter()
-            work()
-            times[name].append(time.perf_counter() - start)
-    return {name: median(values) for name, values in times.items()}

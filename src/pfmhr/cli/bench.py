@@ -59,3 +59,37 @@ def prior(
     if output is not None:
         write_json(output, result)
     return 0
+
+
+def score(
+    preset: Literal["tiny", "small", "paper"] = "small",
+    batch: int = 4096,
+    repeats: int = 7,
+    bfloat16: bool | None = None,
+    threads: int | None = None,
+    output: Path | None = None,
+) -> int:
+    """Measure the Pose Geometry Score against the bare matrix products of one pass of poses and directions.
+
+    Prints one JSON object; ratios are medians within this run.
+
+    Examples:
+        pfmhr bench score --preset paper --batch 4096
+        pfmhr bench score --preset small --batch 256
+
+    Args:
+        preset: which network.
+        batch: transitions scored at once.
+        repeats: how often each thing is measured.
+        bfloat16: measure the bfloat16 pass too; only where the processor has such units, unless said.
+        threads: threads to compute with; all cores unless said.
+        output: also write the JSON here.
+    """
+    from pfmhr.bench.score import bench_score
+    from pfmhr.files import write_json
+
+    result = bench_score(preset, batch, repeats, bfloat16, threads)
+    print_json(result)
+    if output is not None:
+        write_json(output, result)
+    return 0

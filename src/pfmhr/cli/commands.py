@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import tyro
 
 import pfmhr
-from pfmhr.cli import bench, check, convert, corpus, demo, doctor, prior, study
+from pfmhr.cli import bench, check, convert, corpus, demo, doctor, prior, score, score_study, study
 from pfmhr.cli.console import say
 from pfmhr.errors import InputError
 
@@ -28,12 +28,21 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "prior sample": prior.sample,
         "prior info": prior.info,
     },
-    "studies": {"study extension": study.extension, "study prior-choices": study.prior_choices},
+    "the score": {"score": score.score, "calibrate": score.calibrate},
+    "studies": {
+        "study timestep": score_study.timestep,
+        "study noise": score_study.noise,
+        "study perturbation": score_study.perturbation,
+        "study data-scale": study.data_scale,
+        "study extension": study.extension,
+        "study prior-choices": study.prior_choices,
+    },
     "the project": {
         "demo": demo.demo,
         "doctor": doctor.doctor,
         "bench corpus": bench.corpus,
         "bench prior": bench.prior,
+        "bench score": bench.score,
     },
 }
 

@@ -1,4 +1,4 @@
-"""``pfmhr study …``: one command per question."""
+"""``pfmhr study data-scale | extension | prior-choices``: studies that train priors of their own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,49 @@ from pfmhr.cli.console import print_json, print_table, say, training_bar
 
 Data = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+
+
+def data_scale(
+    data: Data,
+    /,
+    out: Out = Path("runs/data-scale"),
+    steps: int = 3000,
+    batch_size: int = 2048,
+    transitions: int = 10_000,
+    seed: int = 0,
+    threads: int | None = None,
+) -> int:
+    """How does the best evaluation time move with the size of the corpus? Priors on nested subsets ×1, ×4, ×16.
+
+    Examples:
+        pfmhr study data-scale lafan1_g1 g1_moves
+
+    Args:
+        data: motion files and folders.
+        out: where corpora and runs go.
+        steps: of each run.
+        batch_size: poses per step.
+        transitions: how many, from clips no prior has seen.
+        seed: of everything.
+        threads: threads to compute with; all cores unless said.
+    """
+    from pfmhr.cli.prior import use_threads
+    from pfmhr.prior import TrainConfig
+    from pfmhr.robots import Robot
+    from pfmhr.studies.data_scale import data_scale_study
+
+    use_threads(threads)
+    train = TrainConfig(steps=steps, batch_size=batch_size, seed=seed, held_out=0.1)
+    with training_bar("training") as progress:
+        result = data_scale_study(data, out, Robot.load("g1"), train, transitions, say, progress)
+    sizes = result["sizes"]
+    times = [row["t_eval"] for row in next(iter(sizes.values()))["rows"]]
+    rows = [
+        [f"{int(size):,}", f"{each['best_t_eval']:g}", *(f"{row['average']:.3f}" for row in each["rows"])]
+        for size, each in sizes.items()
+    ]
+    print_table("", ["poses", "best", *(f"{time:g}" for time in times)], rows)
+    return 0
 
 
 def extension(
@@ -81,14 +124,14 @@ def prior_choices(
         result = prior_choices_study(data, out, Robot.load("g1"), train, say, progress)
     rows = []
     for run in result["runs"]:
-        scores = {time: fall["average"] for time, fall in run["discrimination"].items()}
-        peak = max(scores, key=lambda time: scores[time])
+        scores = {row["t_eval"]: row["average"] for row in run["timestep"]["rows"]}
+        peak = run["timestep"]["best_t_eval"]
         samples = run["samples"]
         rows.append(
             [
                 run["name"],
-                *(f"{scores[time]:.3f}" for time in ("0.5", "0.75", "0.9", "0.97")),
-                f"{peak} ({scores[peak]:.3f})",
+                *(f"{scores[time]:.3f}" for time in (0.5, 0.75, 0.9, 0.97)),
+                f"{peak:g} ({scores[peak]:.3f})",
                 f"{run['jacobian']['0.75']['asymmetry']:.3f}",
                 f"{samples['wasserstein_per_joint']:.4f}",
                 f"{samples['distance_of_reference_to_nearest']:.3f}",

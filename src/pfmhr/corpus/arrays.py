@@ -12,8 +12,9 @@ from pfmhr.corpus import manifest as manifests
 from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.manifest import Manifest, Source
 from pfmhr.corpus.shards import SHARD_ROWS, write_shard
-from pfmhr.corpus.writing import claim, exclusive, remove_unlisted, tidy
+from pfmhr.corpus.writing import claim, remove_unlisted, tidy
 from pfmhr.errors import InputError
+from pfmhr.files import exclusive
 from pfmhr.motion.checks.copies import digest
 from pfmhr.robots import Robot
 

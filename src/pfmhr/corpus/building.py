@@ -21,9 +21,9 @@ from pfmhr.corpus.items import BuildConfig, Item, collect, fingerprint
 from pfmhr.corpus.manifest import Manifest, Rejected, Shard, Source
 from pfmhr.corpus.reading import Accepted, read_item
 from pfmhr.corpus.shards import shard_name, write_shard
-from pfmhr.corpus.writing import PARTIAL, claim, exclusive, remove_unlisted, tidy
+from pfmhr.corpus.writing import PARTIAL, claim, remove_unlisted, tidy
 from pfmhr.errors import InputError
-from pfmhr.files import write_atomically
+from pfmhr.files import exclusive, write_atomically
 from pfmhr.motion import Motion
 from pfmhr.motion.checks.paths import Progress, available_cores, in_order
 from pfmhr.robots import Robot

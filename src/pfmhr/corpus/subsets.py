@@ -20,8 +20,9 @@ from pfmhr.corpus import manifest as manifests
 from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.manifest import Manifest, Shard, Source
 from pfmhr.corpus.shards import SHARD_ROWS, write_shard
-from pfmhr.corpus.writing import claim, exclusive, remove_unlisted, tidy
+from pfmhr.corpus.writing import claim, remove_unlisted, tidy
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.files import exclusive
 
 
 def quotas(available: dict[str, int], size: int) -> dict[str, int]:

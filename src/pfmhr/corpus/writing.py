@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pfmhr.corpus.manifest import FILE_NAME, Manifest
 from pfmhr.errors import InputError
 from pfmhr.files import disk_errors
-
-
-@contextmanager
-def exclusive(directory: Path) -> Iterator[None]:
-    """One writer at a time; the lock vanishes with its process, however it ends."""
-    with disk_errors(directory):
-        directory.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(directory / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError("another process is writing this corpus", where=directory, code="locked") from None
-        yield
-    finally:
-        os.close(descriptor)
-
 
 PARTIAL = ".partial"
 """Marks a folder as ours while a corpus is being written into it, and holds the records of finished shards."""

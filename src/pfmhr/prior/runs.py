@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pfmhr
 from pfmhr.corpus import PoseCorpus
 from pfmhr.corpus.split import split_by_source
 from pfmhr.errors import InputError
-from pfmhr.files import write_json
+from pfmhr.files import exclusive, write_json
 from pfmhr.prior.config import PriorConfig, TrainConfig, as_json
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior, new_denoiser
@@ -62,12 +63,14 @@ def _run(
 ) -> PosePrior:
     about = _about(corpus, config, train, start)
     rank, world = processes()
-    if rank == 0 and _claim(directory, about):
-        say(f"already trained: {directory}")
-        return PosePrior.load(directory)
-    training = _prepare(directory, corpus, robot, config, train, start, rank, world)
-    training.about = about
-    return run_training(training, say, progress)
+    # Two processes on one run would write the same checkpoints and a log of twice as many lines.
+    with exclusive(directory) if rank == 0 else nullcontext():
+        if rank == 0 and _claim(directory, about):
+            say(f"already trained: {directory}")
+            return PosePrior.load(directory)
+        training = _prepare(directory, corpus, robot, config, train, start, rank, world)
+        training.about = about
+        return run_training(training, say, progress)
 
 
 def _prepare(

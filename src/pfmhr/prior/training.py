@@ -165,10 +165,14 @@ def _finish(training: Training, average: AveragedModel, held_out: Tensor, step: 
     prior = training.prior
     prior.denoiser.load_state_dict(average.module.state_dict())
     prior.denoiser.eval().requires_grad_(False)
+    held_out_starts = set(training.split.held_out.starts.tolist())
     prior.about = {
         **training.about,
         "steps": step,
         "held_out_loss": held_out_loss(prior.denoiser, held_out, training.config.time),
+        "held_out_sources": [
+            [source.path, source.clip] for source in training.corpus.sources if source.start in held_out_starts
+        ],
         "finished": True,
     }
     if training.rank == 0:

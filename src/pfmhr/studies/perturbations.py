@@ -12,7 +12,7 @@ FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 
 
 def rotate(direction: Tensor, degrees: float, generator: torch.Generator) -> Tensor:
-    """Turn each direction ``(N, J)`` by an angle towards a random perpendicular one; Eq. S20."""
+    """Turn each direction ``(N, J)`` by an angle towards a random perpendicular one."""
     other = torch.randn(direction.shape, generator=generator, dtype=direction.dtype)
     length = direction.norm(dim=1, keepdim=True)
     unit = direction / length.clamp_min(1e-12)

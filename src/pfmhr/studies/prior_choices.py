@@ -13,25 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus
-from pfmhr.corpus.split import split_by_source
 from pfmhr.files import write_json
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import find_motion_files
-from pfmhr.motion.reading import ReadOptions, read_motions
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, preset, train_prior
 from pfmhr.prior.evaluation import evaluate_prior
 from pfmhr.prior.path import TimeSampling
 from pfmhr.prior.training import Progress, Say
 from pfmhr.robots import Robot
-from pfmhr.studies.discrimination import Transitions, discrimination
+from pfmhr.studies.data_scale import held_out_motions
+from pfmhr.studies.timestep import timestep_study
+from pfmhr.studies.transitions import Transitions
 
-TIMES = (0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
 GRID = {
     "normalisation": ("standard", "limits"),
     "time": (TimeSampling(0.0, 1.0), TimeSampling(-0.8, 0.8), TimeSampling(0.8, 0.8)),
     "linears_per_block": (2, 1),
 }
-TRANSITIONS_PER_CLIP = 200
+TRANSITIONS = 4000
 
 
 def prior_choices_study(
@@ -40,7 +39,7 @@ def prior_choices_study(
     """Train the grid (each run resumable) and measure every prior alike."""
     files = find_motion_files(data)
     corpus = build_corpus(out / "corpus", files, robot, BuildConfig(drop_jumps=True), say)
-    held_out = _held_out_motions(files, corpus, robot, train)
+    held_out = held_out_motions(files, corpus, robot, train)
     runs = []
     for normalisation, time, linears in product(*GRID.values()):
         name = f"{normalisation}_{time.mean:g}_{time.std:g}_{linears}"
@@ -54,22 +53,12 @@ def prior_choices_study(
 
 
 def _measure(prior: PosePrior, corpus: PoseCorpus, robot: Robot, motions: list[Motion]) -> dict[str, Any]:
-    transitions = Transitions.of(prior, motions, TRANSITIONS_PER_CLIP)
+    transitions = Transitions.draw(motions, TRANSITIONS)
     figures = evaluate_prior(prior, corpus, robot, poses=2000)
     return {
         "held_out_loss": prior.about["held_out_loss"],
         "jacobian": figures["jacobian"],
         "samples": figures["samples_against_held_out"],
         "yardstick": figures["two_halves_of_the_data"],
-        "discrimination": {str(time): discrimination(prior, transitions, time) for time in TIMES},
-        "transitions": len(transitions.previous),
+        "timestep": timestep_study(prior, transitions),
     }
-
-
-def _held_out_motions(files: list[Path], corpus: PoseCorpus, robot: Robot, train: TrainConfig) -> list[Motion]:
-    """The clips no run of this study trains on."""
-    split = split_by_source(corpus, train.held_out, train.seed)
-    starts = set(split.held_out.starts.tolist())
-    names = {Path(source.path).name for source in corpus.sources if source.start in starts}
-    options = ReadOptions(robot, assume_fps=True)
-    return [motion for file in files if file.name in names for motion in read_motions(file, options)]

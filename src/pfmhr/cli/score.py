@@ -1,0 +1,178 @@
+"""``pfmhr score`` and ``pfmhr calibrate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from pfmhr.cli.console import print_json, print_table, say
+from pfmhr.errors import InputError
+
+if TYPE_CHECKING:
+    from pfmhr.motion import Motion
+    from pfmhr.robots import Robot
+
+Motions = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="MOTION...")]
+Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+
+
+def score(
+    motions: Motions,
+    /,
+    prior: str = "g1-small",
+    out: Out = Path("scores"),
+    reference: Path | None = None,
+    calibration: Path | None = None,
+    t_eval: float = 0.75,
+    samples: int = 1,
+    control_rate: float = 30.0,
+    fps: float | None = None,
+    alpha: float = 0.5,
+    p_good: float = 0.05,
+    p_bad: float = 0.01,
+    seed: int = 0,
+    json: bool = False,
+) -> int:
+    """Score the pose changes of motions: how well does each fit the way joints move together?
+
+    Prints a line per clip and writes, per clip, a csv with one line per transition (score, percentile,
+    multiplier, and the three joints that contributed most) and a picture of the timeline. Each clip is
+    judged against itself unless a reference or a calibration is given.
+
+    Examples:
+        pfmhr score walk.csv --fps 30
+        pfmhr score rollout.npz --reference walk.npz -o scores/walk
+
+    Args:
+        motions: motion files and folders.
+        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        out: folder for csv files and pictures.
+        reference: a motion file whose own scores say what is normal.
+        calibration: a file made by ``pfmhr calibrate``; its first motion is the reference.
+        t_eval: flow time of the score.
+        samples: corruption samples averaged per transition.
+        control_rate: transitions are this many per second.
+        fps: frame rate of csv files that state none.
+        alpha: strength of the reward's cut.
+        p_good: percentile from which the reward is left alone.
+        p_bad: percentile below which it is cut fully.
+        seed: of the corruption noise.
+        json: print one JSON object instead of the table.
+    """
+    import torch
+
+    from pfmhr.prior import PosePrior
+    from pfmhr.reward import Calibration, Ramp
+    from pfmhr.reward.plots import timeline_plot
+    from pfmhr.reward.timeline import score_motion
+    from pfmhr.score import PoseGeometryScore
+
+    if reference is not None and calibration is not None:
+        raise InputError("a reference or a calibration, not both", code="bad_config")
+    loaded = PosePrior.load(prior)
+    robot, ramp = _robot_of(loaded.robot), Ramp(alpha, p_good, p_bad)
+    scorer = PoseGeometryScore(loaded, t_eval, samples)
+    generator = torch.Generator().manual_seed(seed)
+    clips = _read(motions, robot, fps)
+    shared = Calibration.load(calibration) if calibration else None
+    if reference is not None:
+        shared = Calibration.fit(scorer, _read((reference,), robot, fps)[:1], 1.0 / control_rate, generator)
+    out.mkdir(parents=True, exist_ok=True)
+    summaries = []
+    for clip, name in zip(clips, _file_names(clips), strict=True):
+        own = shared or Calibration.fit(scorer, [clip], 1.0 / control_rate, generator)
+        timeline = score_motion(scorer, own, clip, ramp, generator)
+        timeline.write_csv(out / f"{name}.csv")
+        timeline_plot(out / f"{name}.png", timeline, ramp)
+        summaries.append(timeline.summary())
+    _print(summaries, out, json)
+    return 0
+
+
+def calibrate(
+    motions: Motions,
+    /,
+    out: Out,
+    prior: str = "g1-small",
+    t_eval: float = 0.75,
+    samples: int = 1,
+    control_rate: float = 30.0,
+    fps: float | None = None,
+    pooled: bool = False,
+    seed: int = 0,
+) -> int:
+    """Score every transition of reference motions and keep the distributions, one per motion.
+
+    Examples:
+        pfmhr calibrate walk.npz -o walk.calibration.npz
+        pfmhr calibrate lafan1_g1/ -o lafan1.calibration.npz --prior runs/prior --control-rate 50
+
+    Args:
+        motions: the reference motions, numbered in the order given.
+        out: the calibration file.
+        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        t_eval: flow time of the score.
+        samples: corruption samples averaged per transition.
+        control_rate: the controller's steps per second; motions are resampled to it.
+        fps: frame rate of csv files that state none.
+        pooled: one distribution for all motions together.
+        seed: of the corruption noise.
+    """
+    import torch
+
+    from pfmhr.prior import PosePrior
+    from pfmhr.reward import Calibration
+    from pfmhr.score import PoseGeometryScore
+
+    loaded = PosePrior.load(prior)
+    clips = _read(motions, _robot_of(loaded.robot), fps)
+    scorer = PoseGeometryScore(loaded, t_eval, samples)
+    fitted = Calibration.fit(scorer, clips, 1.0 / control_rate, torch.Generator().manual_seed(seed), pooled)
+    fitted.save(out)
+    rows = []
+    for number, (reference, values) in enumerate(zip(fitted.references, fitted.values[0], strict=True)):
+        quantiles = values.quantile(torch.tensor([0.01, 0.05, 0.5]))
+        left_out = f"{reference.without_change} still, {reference.not_finite} not finite"
+        scores = [f"{value:.3g}" for value in quantiles.tolist()]
+        rows.append([str(number), reference.name, f"{reference.transitions:,}", left_out, *scores])
+    print_table("", ["id", "motion", "transitions", "left out", "1 %", "5 %", "median"], rows)
+    say(f"{out}: {len(rows)} reference(s) at {control_rate:g} steps/s, t_eval {t_eval:g}")
+    return 0
+
+
+def _robot_of(name: str) -> Robot:
+    from pfmhr.robots import Robot
+
+    return Robot.load(name)
+
+
+def _read(paths: tuple[Path, ...], robot: Robot, fps: float | None) -> list[Motion]:
+    from pfmhr.motion.checks import find_motion_files
+    from pfmhr.motion.reading import ReadOptions, read_motions
+
+    options = ReadOptions(robot, csv_fps=fps)
+    return [motion for file in find_motion_files(list(paths)) for motion in read_motions(file, options)]
+
+
+def _file_names(clips: list[Motion]) -> list[str]:
+    """A name per clip, numbered where two are the same."""
+    names: list[str] = []
+    for clip in clips:
+        name, number = clip.name.replace("/", "_"), 2
+        while name in names:
+            name, number = f"{clip.name.replace('/', '_')}-{number}", number + 1
+        names.append(name)
+    return names
+
+
+def _print(summaries: list[dict[str, object]], out: Path, json: bool) -> None:
+    if json:
+        print_json({"clips": summaries, "out": str(out)})
+        return
+    rows = [
+        [f"{value:.3f}" if isinstance(value, float) else str(value) for value in each.values()] for each in summaries
+    ]
+    print_table("", [name.replace("_", " ") for name in summaries[0]], rows)
+    say(f"{out}: a csv and a picture per clip")

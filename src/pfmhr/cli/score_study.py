@@ -1,0 +1,141 @@
+"""``pfmhr study timestep | noise | perturbation``: the paper's three studies of a trained prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from pfmhr.cli.console import print_json, print_table, progress_bar, say
+
+if TYPE_CHECKING:
+    from pfmhr.prior import PosePrior
+    from pfmhr.studies.transitions import Transitions
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a study of a trained prior looks at."""
+
+    prior: str
+    """A directory, a bundled prior's name, or a Hugging Face repository id."""
+    data: tuple[Path, ...]
+    """Motion files and folders."""
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("runs/studies")
+    """Folder for json, csv and figure."""
+    clips: Literal["all", "trained", "held-out"] = "all"
+    """All clips of the data, or only those the prior was, or was not, trained on."""
+    motions: int = 100
+    """At most this many clips, chosen at random."""
+    transitions: int = 10_000
+    """How many transitions, evenly from the clips."""
+    control_rate: float = 30.0
+    """Transitions are this many per second."""
+    seed: int = 0
+    """Of clips, transitions, noise and perturbations."""
+    threads: int | None = None
+    """Threads to compute with; all cores unless said."""
+    json: bool = False
+    """Print one JSON object instead of the table."""
+
+    def load(self) -> tuple[PosePrior, Transitions]:
+        """The prior, and transitions of the chosen clips."""
+        from pfmhr.cli.prior import use_threads
+        from pfmhr.prior import PosePrior
+        from pfmhr.studies.material import study_motions
+        from pfmhr.studies.transitions import Transitions
+
+        use_threads(self.threads)
+        prior = PosePrior.load(self.prior)
+        motions = study_motions(prior, self.data, self.clips, self.motions, self.seed)
+        return prior, Transitions.draw(motions, self.transitions, 1.0 / self.control_rate, self.seed)
+
+    def report(self, name: str, result: dict[str, Any], table: list[dict[str, Any]]) -> None:
+        """Write json and csv, and show the table."""
+        from pfmhr.studies.tables import cells, write_study
+
+        about = {"clips": self.clips, "prior": self.prior, "data": [str(path) for path in self.data], "seed": self.seed}
+        write_study(self.out, name, {**result, **about}, table)
+        if self.json:
+            print_json(result)
+            return
+        print_table("", [column.replace("_", " ") for column in table[0]], cells(table))
+        say(f"{result['transitions']:,} transitions; {self.out}/{name}.json, .csv, .png")
+
+
+Studied = Annotated[Material, tyro.conf.arg(name="")]
+
+
+def timestep(material: Studied, times: tuple[float, ...] = (), recommend: bool = False) -> int:
+    """At which flow time does the score tell real pose changes from spoilt ones best? The supplement's table.
+
+    Examples:
+        pfmhr study timestep --prior runs/prior --data lafan1_g1
+        pfmhr study timestep --prior g1-small --data reference.npz --recommend
+
+    Args:
+        material: what to look at.
+        times: flow times to try; the paper's seven and four beyond unless said.
+        recommend: end with the t_eval to use for this prior and these references.
+    """
+    from pfmhr.studies import timestep as study
+    from pfmhr.studies.plots import timestep_figure
+    from pfmhr.studies.tables import beside
+
+    prior, transitions = material.load()
+    with progress_bar("flow times") as progress:
+        result = study.timestep_study(prior, transitions, times or study.TIMES, material.seed, progress)
+    columns = ("angular", "permutation", "sign_flip", "average")
+    material.report("timestep", result, beside(result["rows"], ("t_eval",), columns, study.PAPER))
+    timestep_figure(material.out / "timestep.png", result)
+    if recommend and not material.json:
+        say(study.recommendation(result))
+    return 0
+
+
+def noise(material: Studied, t_eval: float = 0.75) -> int:
+    """Is one corruption sample enough? Estimates from K samples against one from 128.
+
+    Examples:
+        pfmhr study noise --prior runs/prior --data lafan1_g1
+
+    Args:
+        material: what to look at.
+        t_eval: flow time of the score.
+    """
+    from pfmhr.studies import noise as study
+    from pfmhr.studies.plots import noise_figure
+    from pfmhr.studies.tables import beside
+
+    prior, transitions = material.load()
+    with progress_bar("samples") as progress:
+        result = study.noise_study(prior, transitions, t_eval, material.seed, progress)
+    columns = ("rank_correlation", "percentile_mae", "region_agreement", "reward_mae", "milliseconds")
+    material.report("noise", result, beside(result["rows"], ("samples",), columns, study.PAPER))
+    noise_figure(material.out / "noise.png", result)
+    return 0
+
+
+def perturbation(material: Studied, t_eval: float = 0.75) -> int:
+    """What does the score do to a change that is larger, turned, shuffled or partly reversed?
+
+    Examples:
+        pfmhr study perturbation --prior runs/prior --data lafan1_g1 --clips held-out
+
+    Args:
+        material: what to look at.
+        t_eval: flow time of the score.
+    """
+    from pfmhr.studies import perturbation as study
+    from pfmhr.studies.plots import perturbation_figure
+    from pfmhr.studies.tables import beside
+
+    prior, transitions = material.load()
+    result = study.perturbation_study(prior, transitions, t_eval, material.seed)
+    columns = ("normalised_score", "percentile_change", "multiplier_change", "region_agreement")
+    table = beside(result["rows"], ("perturbation", "severity"), columns, study.PAPER)
+    material.report("perturbation", result, table)
+    perturbation_figure(material.out / "perturbation.png", result)
+    return 0

@@ -1,0 +1,7 @@
+"""From scores to a factor on the tracking reward."""
+
+from pfmhr.reward.calibration import Calibration
+from pfmhr.reward.modulators import Modulator, NoModulation, ReconstructionModulator, RewardModulator
+from pfmhr.reward.ramp import Ramp
+
+__all__ = ["Calibration", "Modulator", "NoModulation", "Ramp", "ReconstructionModulator", "RewardModulator"]

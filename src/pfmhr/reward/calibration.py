@@ -1,0 +1,199 @@
+"""What counts as a good score: the distribution of the scores of the reference motion itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from pfmhr.errors import InputError
+from pfmhr.motion import Motion
+from pfmhr.prior import PosePrior
+from pfmhr.reward.distribution import ReferenceDistribution
+
+STILL = 1e-4
+"""rad/s: a joint slower than this stands still. Files of six decimals make such speeds out of nothing."""
+
+
+class TransitionScore(Protocol):
+    """Anything that scores transitions: the Pose Geometry Score, the reconstruction error."""
+
+    prior: PosePrior
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What its values depend on."""
+        ...
+
+    def evaluate(
+        self, previous_pose: Any, pose: Any, dt: float, *, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Values ``(channels, N)``, and which transitions ``(N,)`` are finite."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One motion of a calibration, and what was counted on the way."""
+
+    name: str
+    transitions: int
+    """How many were scored."""
+    without_change: int
+    """Left out: no joint moved, so there is no direction to judge."""
+    not_finite: int
+    """Left out: NaN or infinity."""
+    loop: bool
+    """Whether the step from the last frame to the first was counted."""
+
+
+class Calibration:
+    """Scores of every transition of the reference motions, per motion, at the control time step."""
+
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        dt: float,
+        references: Sequence[Reference],
+        channels: Sequence[Sequence[Tensor]],
+        pooled: bool = False,
+    ) -> None:
+        """``channels[c][m]``: values of channel c (one for PGS) and motion m."""
+        self.settings, self.dt, self.references, self.pooled = settings, float(dt), tuple(references), pooled
+        self.values = tuple(tuple(motion.detach().float().cpu() for motion in channel) for channel in channels)
+        shown = [[torch.cat(list(channel))] if pooled else list(channel) for channel in self.values]
+        self.distributions = tuple(ReferenceDistribution(motions) for motions in shown)
+
+    @staticmethod
+    def fit(
+        score: TransitionScore,
+        motions: Sequence[Motion],
+        dt: float,
+        generator: torch.Generator | None = None,
+        pooled: bool = False,
+    ) -> Calibration:
+        """Score every transition of each motion, resampled to ``dt``.
+
+        For a cycle the step from the last frame to the first counts too. Transitions without any change
+        are left out: they have no direction. With ``pooled`` all motions share one distribution.
+        """
+        if not motions:
+            raise InputError("no reference motion to calibrate on", code="bad_calibration")
+        fitted = [_score_motion(score, motion, dt, generator) for motion in motions]
+        channels = [list(channel) for channel in zip(*(values.unbind(0) for _, values in fitted), strict=True)]
+        return Calibration(score.settings, dt, [reference for reference, _ in fitted], channels, pooled)
+
+    def percentile(self, score: Tensor, motion_id: int | Tensor = 0) -> Tensor:
+        """Share of the reference scores not above each score ``(N,)``; in [0, 1]."""
+        return self.distributions[0].not_above(score, self.motion_ids(score, motion_id))
+
+    def motion_ids(self, like: Tensor, motion_id: int | Tensor) -> Tensor:
+        """Motion numbers ``(N,)`` on the device of ``like``; a single one serves all rows."""
+        ids = torch.as_tensor(motion_id, device=like.device)
+        if ids.ndim == 0:
+            ids = ids.expand(like.shape[-1])
+        if ids.shape != like.shape[-1:] or ids.is_floating_point():
+            raise InputError(
+                "one whole motion number per transition",
+                expected=tuple(like.shape[-1:]),
+                got=f"{tuple(ids.shape)} {ids.dtype}",
+                code="bad_shape",
+            )
+        # On an accelerator looking at the values would stall it; there an index out of range fails by itself.
+        if ids.device.type == "cpu" and len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < len(self.references):
+            raise InputError(
+                "unknown motion number",
+                expected=f"0 to {len(self.references) - 1}",
+                got=f"{int(ids.min())} to {int(ids.max())}",
+                code="unknown_name",
+            )
+        return torch.zeros_like(ids) if self.pooled else ids
+
+    def require(self, score: TransitionScore) -> None:
+        """Refuse to judge another score than the one this was made with."""
+        theirs = score.settings
+        for name in sorted(self.settings.keys() | theirs.keys()):
+            mine, other = self.settings.get(name), theirs.get(name)
+            if mine != other:
+                raise InputError(
+                    f"the calibration was made with another {name}",
+                    expected=f"{name} {_short(other)}",
+                    got=f"{name} {_short(mine)}",
+                    fix="Calibrate again with `pfmhr calibrate`.",
+                    code="wrong_calibration",
+                )
+
+    def require_dt(self, dt: float) -> None:
+        """Refuse another time step."""
+        if abs(dt - self.dt) > 1e-6 * self.dt:
+            raise InputError(
+                "the calibration was made for another time step",
+                expected=f"{dt:g} s",
+                got=f"{self.dt:g} s",
+                fix="Calibrate again with the control time step.",
+                code="wrong_calibration",
+            )
+
+    def save(self, path: str | Path) -> None:
+        """Write one npz with a JSON header, whole or not at all."""
+        from pfmhr.reward.calibration_file import save
+
+        save(self, Path(path))
+
+    @staticmethod
+    def load(path: str | Path) -> Calibration:
+        """Read what :meth:`save` wrote."""
+        from pfmhr.reward.calibration_file import load
+
+        return load(Path(path))
+
+    def header(self) -> dict[str, Any]:
+        """Everything but the values."""
+        return {
+            "settings": self.settings,
+            "dt": self.dt,
+            "pooled": self.pooled,
+            "channels": len(self.values),
+            "references": [asdict(reference) for reference in self.references],
+        }
+
+
+def moving_transitions(motion: Motion, dt: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Poses before and after every step of the motion at ``dt`` in which a joint moves, each ``(N, J)`` rad.
+
+    Also which of all steps ``(T,)`` those are. A cycle's closing step, from the last frame to the first, is
+    one of them; steps in which nothing moves are not: they have no direction to judge.
+    """
+    poses = torch.from_numpy(motion.resample(1.0 / dt).joint_pos)
+    before, after = (poses, poses.roll(-1, dims=0)) if motion.loop else (poses[:-1], poses[1:])
+    moving = ~((after - before).abs() < STILL * dt).all(dim=1)
+    return before[moving], after[moving], moving
+
+
+def _score_motion(
+    score: TransitionScore, motion: Motion, dt: float, generator: torch.Generator | None
+) -> tuple[Reference, Tensor]:
+    if motion.joint_names != score.prior.joint_names:
+        raise InputError("the motion is for other joints than the prior", where=motion.name, code="wrong_robot")
+    before, after, moving = moving_transitions(motion, dt)
+    still = int((~moving).sum())
+    device = score.prior.device
+    values, finite = score.evaluate(before.to(device), after.to(device), dt, generator=generator)
+    reference = Reference(motion.name, int(finite.sum()), still, int((~finite).sum()), loop=motion.loop)
+    if reference.transitions == 0:
+        raise InputError(
+            "no transition to calibrate on",
+            where=motion.source or motion.name,
+            got=f"{motion.num_frames} frames, {still} steps without change, {reference.not_finite} not finite",
+            code="bad_calibration",
+        )
+    return reference, values[:, finite].cpu()
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 24 else f"{text[:12]}…"

@@ -1,0 +1,143 @@
+"""Factors on the tracking reward, one interface for all: PFM-HR, FM-Recon, none."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pfmhr.errors import InputError
+from pfmhr.reward.calibration import Calibration, TransitionScore
+from pfmhr.reward.ramp import Ramp
+from pfmhr.reward.tally import Tally
+from pfmhr.score import PoseGeometryScore, ReconstructionScore
+
+Poses = Tensor | NDArray[Any]
+
+
+class Modulator(Protocol):
+    """Gives the factor by which the tracking reward of each transition is multiplied."""
+
+    def __call__(
+        self,
+        previous_pose: Poses,
+        pose: Poses,
+        dt: float,
+        *,
+        motion_id: int | Tensor = 0,
+        valid: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Factors ``(N,)`` for transitions ``(N, J)``, ``(N, J)`` rad.
+
+        Args:
+            motion_id: which reference each environment tracks.
+            valid: False where there is no previous pose (the first step after a reset); the factor is 1 there.
+        """
+        ...
+
+    def statistics(self, reset: bool = True) -> dict[str, float]:
+        """Figures for the training log since the last reset."""
+        ...
+
+
+class NoModulation:
+    """The reward as it is."""
+
+    def __call__(self, previous_pose: Poses, pose: Poses, dt: float, **_: Any) -> Tensor:
+        """Ones, ``(N,)``."""
+        return torch.ones(len(pose), device=torch.as_tensor(pose).device)
+
+    def statistics(self, reset: bool = True) -> dict[str, float]:
+        """Nothing to tell."""
+        return {}
+
+
+class _CalibratedModulator:
+    """Score → reference percentile → ramp. What differs is how a score becomes a percentile."""
+
+    def __init__(
+        self, score: TransitionScore, calibration: Calibration, alpha: float, p_good: float, p_bad: float
+    ) -> None:
+        calibration.require(score)
+        self.score, self.calibration = score, calibration
+        self.ramp = Ramp(alpha, p_good, p_bad)
+        self._tally = Tally()
+
+    def __call__(
+        self,
+        previous_pose: Poses,
+        pose: Poses,
+        dt: float,
+        *,
+        motion_id: int | Tensor = 0,
+        valid: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Factors ``(N,)`` in [exp(−α), 1]; 1 where ``valid`` is False or a pose is not finite."""
+        self.calibration.require_dt(dt)
+        values, finite = self.score.evaluate(previous_pose, pose, dt, generator=generator)
+        percentile = self.percentile(values, self.calibration.motion_ids(values, motion_id))
+        judged = finite if valid is None else finite & _mask(valid, finite)
+        multiplier = torch.where(judged, self.ramp.multiplier(percentile), 1.0)
+        self._tally.add(multiplier, percentile, judged, finite)
+        return multiplier
+
+    def percentile(self, values: Tensor, motion: Tensor) -> Tensor:
+        """Reference percentile ``(N,)`` of score values ``(channels, N)``; high is good."""
+        raise NotImplementedError
+
+    def statistics(self, reset: bool = True) -> dict[str, float]:
+        """Mean factor and percentile, share of transitions cut, and how many were not finite."""
+        return self._tally.figures(reset)
+
+
+class RewardModulator(_CalibratedModulator):
+    """PFM-HR: the Pose Geometry Score, ranked among the reference's own scores (Eq. 16, 17)."""
+
+    def __init__(
+        self,
+        score: PoseGeometryScore,
+        calibration: Calibration,
+        alpha: float = 0.5,
+        p_good: float = 0.05,
+        p_bad: float = 0.01,
+    ) -> None:
+        super().__init__(score, calibration, alpha, p_good, p_bad)
+
+    def percentile(self, values: Tensor, motion: Tensor) -> Tensor:
+        """Empirical CDF of the reference at the score."""
+        return self.calibration.distributions[0].not_above(values[0], motion)
+
+
+class ReconstructionModulator(_CalibratedModulator):
+    """FM-Recon: reconstruction errors, ranked in reverse at each noise level, averaged over the levels."""
+
+    def __init__(
+        self,
+        score: ReconstructionScore,
+        calibration: Calibration,
+        alpha: float = 0.5,
+        p_good: float = 0.05,
+        p_bad: float = 0.01,
+    ) -> None:
+        super().__init__(score, calibration, alpha, p_good, p_bad)
+
+    def percentile(self, values: Tensor, motion: Tensor) -> Tensor:
+        """Mean over levels of the share of reference errors not below each error."""
+        levels = zip(self.calibration.distributions, values, strict=True)
+        return torch.stack([reference.not_below(error, motion) for reference, error in levels]).mean(dim=0)
+
+
+def _mask(valid: Tensor, like: Tensor) -> Tensor:
+    mask = torch.as_tensor(valid, device=like.device)
+    if mask.shape != like.shape or mask.dtype != torch.bool:
+        raise InputError(
+            "valid must be one truth value per transition",
+            expected=f"{tuple(like.shape)} bool",
+            got=f"{tuple(mask.shape)} {mask.dtype}",
+            code="bad_shape",
+        )
+    return mask

@@ -1,0 +1,37 @@
+"""From a reference percentile to the factor on the reward (Eq. 17)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from pfmhr.errors import InputError
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """``r = exp(−α·ρ)``, ``ρ = clip((p_good − u)/(p_good − p_bad), 0, 1)``."""
+
+    alpha: float = 0.5
+    """Strength: the factor never falls below exp(−α)."""
+    p_good: float = 0.05
+    """From this percentile of the reference on, the reward is left alone."""
+    p_bad: float = 0.01
+    """At and below this one, it is cut as much as it ever is."""
+
+    def __post_init__(self) -> None:
+        if not (self.alpha >= 0 and 0 <= self.p_bad < self.p_good <= 1):
+            raise InputError(
+                "impossible ramp", expected="alpha ≥ 0, 0 ≤ p_bad < p_good ≤ 1", got=self, code="bad_config"
+            )
+
+    def multiplier(self, percentile: Tensor) -> Tensor:
+        """Percentiles in [0, 1], any shape → factors in [exp(−α), 1]."""
+        shortfall = (self.p_good - percentile) / (self.p_good - self.p_bad)
+        return torch.exp(-self.alpha * shortfall.clamp(0.0, 1.0))
+
+    def region(self, percentile: Tensor) -> Tensor:
+        """0 below p_bad, 1 on the ramp, 2 from p_good on."""
+        return (percentile >= self.p_bad).long() + (percentile >= self.p_good).long()

@@ -1,0 +1,42 @@
+"""Counting what a modulator does, without waiting for the device at every step."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+class Tally:
+    """Sums over transitions; read once per logging interval."""
+
+    def __init__(self) -> None:
+        self._sums: Tensor | None = None
+
+    def add(self, multiplier: Tensor, percentile: Tensor, judged: Tensor, finite: Tensor) -> None:
+        """Take in one batch; all ``(N,)``."""
+        weight = judged.float()
+        sums = torch.stack(
+            [
+                weight.sum(),
+                (multiplier * weight).sum(),
+                (percentile * weight).sum(),
+                ((multiplier < 1.0) & judged).sum(),
+                (~finite).sum(),
+            ]
+        )
+        self._sums = sums if self._sums is None else self._sums + sums
+
+    def figures(self, reset: bool) -> dict[str, float]:
+        """Means over the judged transitions, and the number of those that were not finite."""
+        if self._sums is None:
+            return {}
+        count, multiplier, percentile, cut, broken = self._sums.tolist()
+        if reset:
+            self._sums = None
+        judged = max(count, 1.0)
+        return {
+            "multiplier": multiplier / judged if count else 1.0,
+            "percentile": percentile / judged,
+            "share_cut": cut / judged,
+            "not_finite": broken,
+        }

@@ -1,0 +1,50 @@
+"""The clips a study of a trained prior looks at: all of some data, or those the prior has or has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from pfmhr.errors import InputError
+from pfmhr.motion import Motion
+from pfmhr.motion.checks import find_motion_files
+from pfmhr.motion.reading import ReadOptions, read_motions
+from pfmhr.prior import PosePrior
+from pfmhr.robots import Robot
+
+Seen = Literal["all", "trained", "held-out"]
+
+
+def study_motions(
+    prior: PosePrior, data: Sequence[Path], seen: Seen = "all", most: int = 100, seed: int = 0
+) -> list[Motion]:
+    """At most ``most`` clips of the data, chosen at random; ``seen`` selects by the prior's own held-out list."""
+    robot = Robot.load(prior.robot)
+    prior.require(robot)
+    options = ReadOptions(robot, assume_fps=True)
+    motions = [motion for file in find_motion_files(list(data)) for motion in read_motions(file, options)]
+    if seen != "all":
+        held_out = _held_out(prior)
+        motions = [motion for motion in motions if (_key(motion) in held_out) == (seen == "held-out")]
+    if not motions:
+        raise InputError(f"no clip to study ({seen})", where=", ".join(map(str, data)), code="no_transitions")
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(motions))[:most])
+    return [motions[index] for index in chosen]
+
+
+def _held_out(prior: PosePrior) -> set[str]:
+    sources = prior.about.get("held_out_sources")
+    if not sources:
+        raise InputError(
+            "the prior does not say which clips it was not trained on",
+            fix="Use --clips all, or train it with this version.",
+            code="bad_prior",
+        )
+    return {Path(path).name for path, _ in sources}
+
+
+def _key(motion: Motion) -> str:
+    return Path(motion.source).name

@@ -1,0 +1,106 @@
+"""Figures of the studies, ours in colour and the paper's in grey."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pfmhr.studies import noise, perturbation, timestep
+
+FAMILIES = {"angular": "#4c6a92", "permutation": "#d07b32", "sign_flip": "#3f8f6b"}
+TITLES = {"angular": "rotated", "permutation": "joints shuffled", "sign_flip": "signs flipped"}
+PAPER = "#9a9a9a"
+
+
+def timestep_figure(path: Path, result: dict[str, Any]) -> None:
+    """Discrimination by flow time, one line per family, the paper's dashed."""
+    with _Figure(path, 1, 4, (13, 3.4)) as panels:
+        names = (*FAMILIES, "average")
+        for place, (panel, name) in enumerate(zip(panels, names, strict=True)):
+            times = [row["t_eval"] for row in result["rows"]]
+            colour = FAMILIES.get(name, "#333333")
+            panel.plot(times, [row[name] for row in result["rows"]], marker="o", markersize=3.5, color=colour)
+            paper = [values[place] for values in timestep.PAPER.values()]
+            panel.plot(list(timestep.PAPER), paper, color=PAPER, linestyle="--", label="paper (60 M poses)")
+            panel.axvline(result["best_t_eval"], color=colour, linewidth=0.7, linestyle=":")
+            panel.set(title=TITLES.get(name, name), xlabel="t_eval")
+        panels[0].set_ylabel("fall of the percentile")
+        panels[-1].legend(frameon=False, fontsize=8)
+
+
+def perturbation_figure(path: Path, result: dict[str, Any]) -> None:
+    """Score kept and percentile lost by severity."""
+    with _Figure(path, 2, 3, (11, 6)) as panels:
+        for row, (metric, label) in enumerate(
+            (("normalised_score", "score kept"), ("percentile_change", "change of the percentile"))
+        ):
+            for column, family in enumerate(FAMILIES):
+                mine = [line for line in result["rows"] if line["perturbation"] == family]
+                severities = [line["severity"] for line in mine]
+                panel = panels[3 * row + column]
+                panel.plot(severities, [line[metric] for line in mine], marker="o", color=FAMILIES[family])
+                theirs = [perturbation.PAPER[family, severity][row] for severity in severities]
+                panel.plot(severities, theirs, color=PAPER, linestyle="--", marker="o", markersize=3, label="paper")
+                panel.set(xlabel="degrees" if family == "angular" else "share of joints", title=TITLES[family])
+            panels[3 * row].set_ylabel(label)
+        panels[0].legend(frameon=False, fontsize=8)
+
+
+def noise_figure(path: Path, result: dict[str, Any]) -> None:
+    """The four metrics by number of corruption samples."""
+    columns = ("rank_correlation", "percentile_mae", "region_agreement", "reward_mae")
+    rows = [row for row in result["rows"] if row["samples"] < noise.REFERENCE_SAMPLES]
+    with _Figure(path, 1, 4, (13, 3.4)) as panels:
+        for place, (panel, column) in enumerate(zip(panels, columns, strict=True)):
+            samples = [row["samples"] for row in rows]
+            panel.plot(samples, [row[column] for row in rows], marker="o", color="#4c6a92", label="ours")
+            theirs = [noise.PAPER[count][place] for count in samples]
+            panel.plot(samples, theirs, color=PAPER, linestyle="--", marker="o", markersize=3, label="paper")
+            panel.set(title=column.replace("_", " "), xlabel="samples K", xscale="log", xticks=samples)
+            panel.set_xticklabels([str(count) for count in samples])
+        panels[0].legend(frameon=False, fontsize=8)
+
+
+def scale_figure(path: Path, curves: Mapping[str, Sequence[dict[str, Any]]]) -> None:
+    """Average discrimination by flow time, one line per corpus size, peaks marked."""
+    import matplotlib
+
+    with _Figure(path, 1, 1, (6.5, 4)) as panels:
+        shades = matplotlib.colormaps["viridis"]
+        for place, (name, rows) in enumerate(curves.items()):
+            colour = shades(place / max(1, len(curves) - 1) * 0.85)
+            values = [row["average"] for row in rows]
+            panels[0].plot([row["t_eval"] for row in rows], values, color=colour, label=name)
+            best = max(rows, key=lambda row: row["average"])
+            panels[0].scatter([best["t_eval"]], [best["average"]], color=[colour], zorder=3)
+        paper = [values[3] for values in timestep.PAPER.values()]
+        panels[0].plot(list(timestep.PAPER), paper, color=PAPER, linestyle="--", label="paper, 60 M poses")
+        panels[0].set(xlabel="t_eval", ylabel="fall of the percentile, average")
+        panels[0].legend(frameon=False, fontsize=8)
+
+
+class _Figure:
+    """A figure whose panels come as a flat list, saved when the block ends."""
+
+    def __init__(self, path: Path, rows: int, columns: int, size: tuple[float, float]) -> None:
+        self._path, self._shape, self._size = path, (rows, columns), size
+
+    def __enter__(self) -> list[Any]:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+
+        self._figure, axes = plt.subplots(*self._shape, figsize=self._size, layout="constrained", squeeze=False)
+        for panel in axes.flat:
+            panel.spines[["top", "right"]].set_visible(False)
+        return list(axes.flat)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        import matplotlib.pyplot as plt
+
+        if kind is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._figure.savefig(self._path, dpi=120)
+        plt.close(self._figure)
