@@ -10,7 +10,10 @@ from pathlib import Path
 import pfmhr
 
 PACKAGE = Path(pfmhr.__file__).parent
-ORDER = ["errors", "files", "native", "robots", "motion", "corpus", "prior", "score", "reward", "bench", "studies", "cli"]
+ORDER = (
+    *("errors", "files", "native", "robots", "motion", "corpus"),
+    *("prior", "score", "reward", "bench", "studies", "cli"),
+)
 
 
 def imported_parts(file: Path) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -139,3 +140,35 @@ def test_one_time_per_pose_or_one_for_all(prior: PosePrior) -> None:
     assert torch.allclose(prior.denoise(noisy, 0.5), prior.denoise(noisy, torch.full((4,), 0.5)), atol=1e-6)
     with pytest.raises(InputError):
         prior.denoise(noisy, torch.zeros(3))
+
+
+def test_a_repository_id_is_fetched_from_hugging_face(
+    prior: PosePrior, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prior.save(tmp_path / "snapshot")
+    asked: list[tuple[str, list[str]]] = []
+
+    def download(repository: str, allow_patterns: list[str]) -> str:
+        asked.append((repository, allow_patterns))
+        return str(tmp_path / "snapshot")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    assert PosePrior.load("somebody/a-prior").hash == prior.hash
+    # Nothing else of the repository is fetched: no code, no pickles.
+    assert asked == [("somebody/a-prior", ["model.safetensors", "config.json", "README.md"])]
+
+
+def test_what_hugging_face_does_not_have_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(repository: str, allow_patterns: list[str]) -> str:
+        raise OSError("404 Client Error\nlong trace")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    with pytest.raises(InputError, match="Hugging Face did not give it either: 404 Client Error") as caught:
+        PosePrior.load("somebody/nothing")
+    assert caught.value.code == "not_found" and "long trace" not in str(caught.value)
+
+
+def test_without_the_hub_client_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(InputError, match=r"pip install 'pfm-hr\[hub\]'"):
+        PosePrior.load("somebody/a-prior")

@@ -189,3 +189,38 @@ def test_it_learns_the_posterior_of_a_gaussian(tmp_path: Path, g1: Robot) -> Non
         expected = flow_time / spread * noisy
         error = (prior.denoise(noisy, flow_time) - expected).norm() / expected.norm()
         assert float(error) < 0.15
+
+
+def test_two_processes_cannot_train_in_one_directory(toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot) -> None:
+    refused: list[InputError] = []
+
+    def intrude(step: int, total: int, remark: str) -> None:
+        with pytest.raises(InputError, match="another process is writing here") as caught:
+            train_prior(tmp_path / "run", toy_corpus, g1, TOY, SMALL_RUN)
+        refused.append(caught.value)
+
+    train_prior(tmp_path / "run", toy_corpus, g1, TOY, SMALL_RUN, progress=intrude)
+    assert refused and all(error.code == "locked" for error in refused)
+
+
+def test_a_prior_knows_which_sources_it_was_not_trained_on(tmp_path: Path, g1: Robot) -> None:
+    motions = [embedded_motion(name, g1) for name in ("walk", "run", "squat", "bow", "wave", "march")]
+    corpus = PoseCorpus.build(tmp_path / "corpus", motions, robot=g1)
+    prior = train_prior(tmp_path / "run", corpus, g1, TOY, replace(SMALL_RUN, held_out=0.4))
+    split = split_by_source(corpus, 0.4, SMALL_RUN.seed)
+    expected = [[s.path, s.clip] for s in corpus.sources if s.start in split.held_out.starts]
+    assert expected and prior.about["held_out_sources"] == expected
+    assert PosePrior.load(tmp_path / "run").about["held_out_sources"] == expected
+
+
+@pytest.mark.slow
+def test_a_compiled_step_learns_the_same(toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot) -> None:
+    """Compilation reorders sums: losses agree to 1e-4 of themselves, the final clean poses to 1e-3."""
+    plain = train_prior(tmp_path / "plain", toy_corpus, g1, TOY, SMALL_RUN)
+    compiled = train_prior(tmp_path / "compiled", toy_corpus, g1, TOY, replace(SMALL_RUN, compile=True))
+    losses = [
+        [line["loss"] for line in read_metrics(tmp_path / run) if "loss" in line] for run in ("plain", "compiled")
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    poses = torch.randn(64, 29, generator=torch.Generator().manual_seed(0))
+    assert torch.allclose(plain.denoise(poses, 0.75), compiled.denoise(poses, 0.75), atol=1e-3)

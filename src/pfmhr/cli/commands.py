@@ -36,6 +36,7 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "study data-scale": study.data_scale,
         "study extension": study.extension,
         "study prior-choices": study.prior_choices,
+        "study shared-times": study.shared_times,
     },
     "the project": {
         "demo": demo.demo,

@@ -140,3 +140,41 @@ def prior_choices(
     head = ["run", "D(0.5)", "D(0.75)", "D(0.9)", "D(0.97)", "peak", "asymmetry", "Wasserstein", "coverage"]
     print_table("", head, rows)
     return 0
+
+
+def shared_times(
+    data: Data,
+    /,
+    out: Out = Path("runs/shared-times"),
+    steps: int = 1500,
+    batch_size: int = 2048,
+    seed: int = 0,
+    threads: int | None = None,
+) -> int:
+    """Does sharing flow times within a batch cost anything? Held-out loss of both ways at equal samples.
+
+    Examples:
+        pfmhr study shared-times lafan1_g1
+
+    Args:
+        data: motion files and folders.
+        out: where the runs go.
+        steps: of each run.
+        batch_size: poses per step.
+        seed: of everything.
+        threads: threads to compute with; all cores unless said.
+    """
+    from pfmhr.cli.prior import use_threads
+    from pfmhr.prior import TrainConfig
+    from pfmhr.robots import Robot
+    from pfmhr.studies.shared_times import shared_times_study
+
+    use_threads(threads)
+    train = TrainConfig(
+        steps=steps, batch_size=batch_size, seed=seed, ema_decay=0.995, evaluate_every=max(1, steps // 30)
+    )
+    with training_bar("training") as progress:
+        result = shared_times_study(data, out, Robot.load("g1"), train, say, progress)
+    for way in ("shared", "one per pose"):
+        say(f"{way}: held-out loss {result[way]['held_out_loss']:.4f}")
+    return 0

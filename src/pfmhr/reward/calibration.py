@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,6 +15,7 @@ from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.reward.distribution import ReferenceDistribution
+from pfmhr.score.inputs import check_dt
 
 STILL = 1e-4
 """rad/s: a joint slower than this stands still. Files of six decimals make such speeds out of nothing."""
@@ -81,6 +83,7 @@ class Calibration:
         For a cycle the step from the last frame to the first counts too. Transitions without any change
         are left out: they have no direction. With ``pooled`` all motions share one distribution.
         """
+        dt = check_dt(dt)
         if not motions:
             raise InputError("no reference motion to calibrate on", code="bad_calibration")
         fitted = [_score_motion(score, motion, dt, generator) for motion in motions]
@@ -96,7 +99,7 @@ class Calibration:
         ids = torch.as_tensor(motion_id, device=like.device)
         if ids.ndim == 0:
             ids = ids.expand(like.shape[-1])
-        if ids.shape != like.shape[-1:] or ids.is_floating_point():
+        if ids.shape != like.shape[-1:] or ids.is_floating_point() or ids.dtype == torch.bool:
             raise InputError(
                 "one whole motion number per transition",
                 expected=tuple(like.shape[-1:]),
@@ -111,7 +114,7 @@ class Calibration:
                 got=f"{int(ids.min())} to {int(ids.max())}",
                 code="unknown_name",
             )
-        return torch.zeros_like(ids) if self.pooled else ids
+        return torch.zeros_like(ids, dtype=torch.long) if self.pooled else ids.long()
 
     def require(self, score: TransitionScore) -> None:
         """Refuse to judge another score than the one this was made with."""
@@ -129,7 +132,7 @@ class Calibration:
 
     def require_dt(self, dt: float) -> None:
         """Refuse another time step."""
-        if abs(dt - self.dt) > 1e-6 * self.dt:
+        if not abs(dt - self.dt) <= 1e-6 * self.dt:
             raise InputError(
                 "the calibration was made for another time step",
                 expected=f"{dt:g} s",
@@ -168,17 +171,38 @@ def moving_transitions(motion: Motion, dt: float) -> tuple[Tensor, Tensor, Tenso
     Also which of all steps ``(T,)`` those are. A cycle's closing step, from the last frame to the first, is
     one of them; steps in which nothing moves are not: they have no direction to judge.
     """
-    poses = torch.from_numpy(motion.resample(1.0 / dt).joint_pos)
-    before, after = (poses, poses.roll(-1, dims=0)) if motion.loop else (poses[:-1], poses[1:])
+    whole = _closed(motion) if motion.loop and motion.num_frames else motion
+    poses = torch.from_numpy(whole.resample(1.0 / dt).joint_pos)
+    before, after = poses[:-1], poses[1:]
     moving = ~((after - before).abs() < STILL * dt).all(dim=1)
     return before[moving], after[moving], moving
+
+
+def require_joints(score: TransitionScore, motion: Motion) -> None:
+    """Refuse a motion whose joints are not exactly the prior's, in its order."""
+    if motion.joint_names != score.prior.joint_names:
+        raise InputError(
+            "the motion is for other joints than the prior",
+            where=motion.source or motion.name,
+            expected=f"{', '.join(score.prior.joint_names[:3])}, … ({len(score.prior.joint_names)})",
+            got=f"{', '.join(motion.joint_names[:3])}, … ({len(motion.joint_names)})",
+            code="wrong_robot",
+        )
+
+
+def _closed(motion: Motion) -> Motion:
+    """A cycle with its first frame once more at the end, so that resampling covers the closing step as well."""
+    arrays = {
+        name: np.concatenate([getattr(motion, name), getattr(motion, name)[:1]])
+        for name in ("joint_pos", "root_pos", "root_quat")
+    }
+    return replace(motion, **arrays)
 
 
 def _score_motion(
     score: TransitionScore, motion: Motion, dt: float, generator: torch.Generator | None
 ) -> tuple[Reference, Tensor]:
-    if motion.joint_names != score.prior.joint_names:
-        raise InputError("the motion is for other joints than the prior", where=motion.name, code="wrong_robot")
+    require_joints(score, motion)
     before, after, moving = moving_transitions(motion, dt)
     still = int((~moving).sum())
     device = score.prior.device

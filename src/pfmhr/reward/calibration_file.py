@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import torch
 
 from pfmhr.errors import InputError
-from pfmhr.files import write_atomically
+from pfmhr.files import disk_errors, write_atomically
 from pfmhr.reward.calibration import Calibration, Reference
 
 FORMAT, VERSION = "pfmhr-calibration", 1
@@ -25,8 +24,9 @@ def save(calibration: Calibration, path: Path) -> None:
         for channel, motions in enumerate(calibration.values)
         for motion, values in enumerate(motions)
     }
-    text = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, lambda handle: np.savez(handle, header=text, **arrays))  # type: ignore[arg-type]
 
 
@@ -37,7 +37,7 @@ def load(path: Path) -> Calibration:
             arrays = {name: content[name] for name in content.files}
     except FileNotFoundError:
         raise InputError("no such calibration", where=path, code="not_found") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+    except Exception as error:  # what a damaged archive raises depends on which byte is damaged
         raise InputError(
             f"not a calibration: {error}", where=path, expected="an npz", code="bad_calibration"
         ) from error
@@ -48,6 +48,8 @@ def load(path: Path) -> Calibration:
             [torch.from_numpy(arrays[f"channel{channel}_motion{motion}"]) for motion in range(len(references))]
             for channel in range(header["channels"])
         ]
+        if not channels:
+            raise ValueError("no channels")
         return Calibration(header["settings"], header["dt"], references, channels, header["pooled"])
     except InputError as error:
         raise error.at(path) from None

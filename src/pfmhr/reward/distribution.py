@@ -19,6 +19,8 @@ class ReferenceDistribution:
 
     def __init__(self, scores: Sequence[Tensor]) -> None:
         """One ``(T_m,)`` tensor of non-negative scores per motion, in any order; none may be empty."""
+        if not scores:
+            raise InputError("a reference distribution needs at least one motion", code="bad_calibration")
         for number, values in enumerate(scores):
             if values.ndim != 1 or not len(values) or not bool((values >= 0).all()):
                 raise InputError(
@@ -55,5 +57,6 @@ class ReferenceDistribution:
 
 
 def _key(score: Tensor, motion: Tensor) -> Tensor:
-    bits = (score.float() + 0.0).contiguous().view(torch.int32).long()  # + 0.0 turns −0 into 0
-    return (motion.long() << 32) | bits
+    # Scores are squares; anything else that comes along (NaN, −0) counts as 0 and so stays within its motion.
+    clean = torch.nan_to_num(score.float(), nan=0.0, posinf=torch.inf, neginf=0.0).clamp_min(0.0) + 0.0
+    return (motion.long() << 32) | clean.contiguous().view(torch.int32).long()

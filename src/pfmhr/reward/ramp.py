@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -22,9 +23,9 @@ class Ramp:
     """At and below this one, it is cut as much as it ever is."""
 
     def __post_init__(self) -> None:
-        if not (self.alpha >= 0 and 0 <= self.p_bad < self.p_good <= 1):
+        if not (0 <= self.alpha < math.inf and 0 <= self.p_bad < self.p_good <= 1):
             raise InputError(
-                "impossible ramp", expected="alpha ≥ 0, 0 ≤ p_bad < p_good ≤ 1", got=self, code="bad_config"
+                "impossible ramp", expected="alpha ≥ 0 and finite, 0 ≤ p_bad < p_good ≤ 1", got=self, code="bad_config"
             )
 
     def multiplier(self, percentile: Tensor) -> Tensor:

@@ -24,6 +24,8 @@ class Tally:
                 (~finite).sum(),
             ]
         )
+        if sums.device.type != "mps":  # which has no float64
+            sums = sums.double()  # a float32 stops counting at 16 million
         self._sums = sums if self._sums is None else self._sums + sums
 
     def figures(self, reset: bool) -> dict[str, float]:

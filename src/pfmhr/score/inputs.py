@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
+from numbers import Real
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -12,10 +15,14 @@ from torch import Tensor
 from pfmhr.errors import InputError
 from pfmhr.prior import PosePrior
 
+BROKEN = 1e6
+"""rad: no joint is here; squares of such numbers would overflow."""
+
 
 def as_poses(prior: PosePrior, poses: Tensor | NDArray[Any]) -> Tensor:
     """Poses ``(N, J)`` as a floating-point tensor, or a clear refusal."""
-    values = torch.as_tensor(poses)
+    # A copy for arrays torch cannot look into, such as reversed ones.
+    values = torch.as_tensor(poses if isinstance(poses, Tensor) else np.ascontiguousarray(poses))
     if values.ndim != 2 or values.shape[1] != len(prior.joint_names):
         raise InputError(
             "poses have the wrong shape",
@@ -34,9 +41,16 @@ def check_flow_time(flow_time: float, delta: float) -> None:
         )
 
 
+def check_dt(dt: float) -> float:
+    """A time step in seconds as a plain number, or a clear refusal."""
+    if not (isinstance(dt, Real) and 0.0 < float(dt) < math.inf):
+        raise InputError("the time step must be positive", expected="seconds", got=dt, code="bad_dt")
+    return float(dt)
+
+
 def finite_rows(values: Tensor) -> Tensor:
-    """Which rows ``(N,)`` of ``(N, J)`` hold neither NaN nor infinity."""
-    return torch.isfinite(values).all(dim=1)
+    """Which rows ``(N,)`` of ``(N, J)`` are poses: no NaN, no infinity, nothing of a simulator that exploded."""
+    return (values.abs() < BROKEN).all(dim=1)
 
 
 def as_noise(noise: Tensor | NDArray[Any] | None, samples: int, poses: Tensor) -> Tensor | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ from pfmhr.prior import PosePrior
 from pfmhr.prior.path import corrupt
 from pfmhr.score.engine import Choice, Engine, Precision, make_engine
 from pfmhr.score.geometry import PoseGeometry
-from pfmhr.score.inputs import as_noise, as_poses, check_flow_time, chunks, corruption, finite_rows
+from pfmhr.score.inputs import as_noise, as_poses, check_dt, check_flow_time, chunks, corruption, finite_rows
 
 Poses = Tensor | NDArray[Any]
 
@@ -28,7 +29,8 @@ class PoseGeometryScore:
     """``s = ‖J(z)·d‖²``: z the *previous* pose, corrupted; d the direction of the joint change.
 
     High where the joints change together the way poses of the corpus vary around this one. The size of
-    the change does not matter, nor its sign. Everything happens in the prior's normalised coordinates.
+    the change does not matter, nor its sign. Everything happens in the prior's normalised coordinates, and
+    without gradients: a score is part of a reward, not of a loss.
 
     Args:
         prior: a frozen pose prior.
@@ -50,9 +52,15 @@ class PoseGeometryScore:
         engine: Choice = "auto",
     ) -> None:
         check_flow_time(t_eval, prior.config.delta)
-        if samples < 1 or not stabiliser > 0:
-            raise InputError("samples must be at least 1 and the stabiliser positive", code="bad_config")
-        self.prior, self.t_eval, self.samples, self.stabiliser = prior, float(t_eval), samples, stabiliser
+        if int(samples) != samples or samples < 1 or not 0 < stabiliser < math.inf:
+            raise InputError(
+                "impossible settings",
+                expected="a whole number of samples from 1 on, a positive stabiliser",
+                got=f"samples {samples}, stabiliser {stabiliser}",
+                code="bad_config",
+            )
+        self.prior, self.t_eval = prior, float(t_eval)
+        self.samples, self.stabiliser = int(samples), float(stabiliser)
         self._choice: Choice = engine
         self._precision: Precision = precision
         self._dtype = torch.float64 if precision == "float64" else torch.float32
@@ -114,15 +122,15 @@ class PoseGeometryScore:
         scores, finite = zip(*parts, strict=True)
         return torch.cat(scores, dim=1), torch.cat(finite)
 
+    @torch.no_grad()
     def direction(self, previous_pose: Poses, pose: Poses, dt: float) -> tuple[Tensor, Tensor]:
         """Normalised direction of each joint change ``(N, J)`` (Eq. 14), and whether its poses are finite ``(N,)``."""
-        if not (isinstance(dt, (int, float)) and dt > 0):
-            raise InputError("the time step must be positive", expected="seconds", got=dt, code="bad_dt")
+        seconds = check_dt(dt)
         previous, current = self._pair(previous_pose, pose)
         finite = finite_rows(previous) & finite_rows(current)
         scale = self.prior.normalisation.tensors(previous)[1]
         # The difference is taken before rounding to the score's precision: neighbouring poses are close.
-        velocity = torch.where(finite[:, None], (current - previous) / (scale * dt), 0.0).to(self._dtype)
+        velocity = torch.where(finite[:, None], (current - previous) / (scale * seconds), 0.0).to(self._dtype)
         return velocity / (velocity.square().sum(dim=1, keepdim=True) + self.stabiliser).sqrt(), finite
 
     def along(
@@ -158,11 +166,14 @@ class PoseGeometryScore:
     ) -> PoseGeometry:
         """The whole Jacobian around poses ``(N, J)`` rad, averaged over the corruption samples."""
         poses = as_poses(self.prior, pose)
+        if not bool(finite_rows(poses).all()):
+            raise InputError("no geometry around a pose that is not finite", code="not_finite")
         count, joints = poses.shape
         axes = torch.eye(joints, dtype=self._dtype, device=poses.device)[:, None].expand(joints, count, joints)
         columns = self._mean_over_queries(poses, axes, noise, generator, lambda response: response)
         return PoseGeometry(columns.permute(1, 2, 0).contiguous(), self.t_eval, self.prior)
 
+    @torch.no_grad()
     def _mean_over_queries(
         self, pose: Poses, directions: Tensor, noise: Poses | None, generator: torch.Generator | None, measure: Any
     ) -> Tensor:
@@ -182,7 +193,9 @@ class PoseGeometryScore:
             along = directions[:, rows].to(self._dtype)
             total: Tensor | float = 0.0
             for sample in corruption(clean, self.samples, cut, generator):
-                total = total + measure(engine.respond(corrupt(clean, sample, self.t_eval), along))
+                query = corrupt(clean, sample, self.t_eval)
+                with torch.autocast(poses.device.type, enabled=False):  # the engine chooses its own precision
+                    total = total + measure(engine.respond(query, along))
             parts.append(total / self.samples)
         return torch.cat(parts, dim=1)
 

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pfmhr.errors import InputError
 from pfmhr.prior import PosePrior
 from pfmhr.prior.path import corrupt
 from pfmhr.score.engine import Choice, Engine, Precision, make_engine
@@ -29,6 +30,8 @@ class ReconstructionScore:
         precision: Precision = "float32",
         engine: Choice = "auto",
     ) -> None:
+        if not t_eval:
+            raise InputError("no flow time to reconstruct at", code="bad_flow_time")
         for flow_time in t_eval:
             check_flow_time(flow_time, prior.config.delta)
         self.prior, self.t_eval = prior, tuple(float(flow_time) for flow_time in t_eval)
@@ -44,6 +47,7 @@ class ReconstructionScore:
         """What a calibration depends on besides the reference and its time step."""
         return {"score": "reconstruction", "prior": self._hash, "t_eval": list(self.t_eval), "samples": 1}
 
+    @torch.no_grad()
     def __call__(self, pose: Tensor | NDArray[Any], *, generator: torch.Generator | None = None) -> Tensor:
         """Errors ``(levels, N)`` of poses ``(N, J)`` in rad; 0 where a pose is not finite."""
         poses = as_poses(self.prior, pose)
@@ -52,7 +56,8 @@ class ReconstructionScore:
             clean = torch.nan_to_num(self.prior.normalise(poses[rows]), 0.0, 0.0, 0.0).to(self._dtype)
             draws = corruption(clean, len(self.t_eval), None, generator)
             levels = zip(self._at(poses.device), self.t_eval, draws, strict=True)
-            errors = [(engine.clean_pose(corrupt(clean, noise, time)) - clean) for engine, time, noise in levels]
+            with torch.autocast(poses.device.type, enabled=False):
+                errors = [engine.clean_pose(corrupt(clean, noise, time)) - clean for engine, time, noise in levels]
             parts.append(torch.stack([error.square().sum(dim=1) for error in errors]))
         return torch.where(finite, torch.cat(parts, dim=1), 0.0)
 

@@ -80,6 +80,15 @@ def scale_figure(path: Path, curves: Mapping[str, Sequence[dict[str, Any]]]) -> 
         panels[0].legend(frameon=False, fontsize=8)
 
 
+def loss_figure(path: Path, curves: Mapping[str, Sequence[tuple[int, float]]]) -> None:
+    """Held-out loss by training step, one line per run."""
+    with _Figure(path, 1, 1, (6.5, 4)) as panels:
+        for (name, points), colour in zip(curves.items(), FAMILIES.values(), strict=False):
+            panels[0].plot([step for step, _ in points], [loss for _, loss in points], color=colour, label=name)
+        panels[0].set(xlabel="training steps", ylabel="held-out loss per joint", yscale="log")
+        panels[0].legend(frameon=False)
+
+
 class _Figure:
     """A figure whose panels come as a flat list, saved when the block ends."""
 

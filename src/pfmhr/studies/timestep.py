@@ -1,4 +1,4 @@
-"""At which flow time does the score tell coordinated changes from spoilt ones best? The supplement's table, and beyond 0.9."""
+"""At which flow time does the score tell real changes from spoilt ones best? The supplement's table and beyond."""
 
 from __future__ import annotations
 
