@@ -11,7 +11,7 @@ import pfmhr
 
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
-    *("errors", "files", "native", "robots", "motion", "corpus"),
+    *("errors", "files", "native", "robots", "motion", "corpus", "training"),
     *("prior", "score", "reward", "bench", "studies", "cli"),
 )
 

@@ -21,8 +21,8 @@ from pfmhr.errors import InputError
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, extend_prior, preset, train_prior
 from pfmhr.prior.batches import draw_batch
-from pfmhr.prior.logging import read_metrics
 from pfmhr.robots import Robot
+from pfmhr.training.logging import read_metrics
 
 from .conftest import SMALL_RUN, TOY
 

@@ -15,8 +15,8 @@ from pfmhr.prior.jacobian import jacobian
 from pfmhr.prior.mixture import GaussianMixture
 from pfmhr.prior.prior import PosePrior
 from pfmhr.prior.runs import train_prior
-from pfmhr.prior.training import Progress, Say
 from pfmhr.robots import Robot
+from pfmhr.training import Progress, Say
 
 TIMES = (0.5, 0.75, 0.9)
 POSES = 1_000_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,14 @@ import pfmhr
 from pfmhr.corpus import PoseCorpus
 from pfmhr.corpus.split import split_by_source
 from pfmhr.errors import InputError
-from pfmhr.files import exclusive, write_json
+from pfmhr.files import exclusive
 from pfmhr.prior.config import PriorConfig, TrainConfig, as_json
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior, new_denoiser
-from pfmhr.prior.training import Progress, Say, Training, processes, run_training
+from pfmhr.prior.training import PriorTask
 from pfmhr.robots import Robot
+from pfmhr.training import Progress, Say, claim, processes, run_loop
 
-RUN = "run.json"
 NORMALISATION_POSES = 1_000_000
 
 
@@ -65,16 +64,15 @@ def _run(
     rank, world = processes()
     # Two processes on one run would write the same checkpoints and a log of twice as many lines.
     with exclusive(directory) if rank == 0 else nullcontext():
-        if rank == 0 and _claim(directory, about):
+        if rank == 0 and claim(directory, about, finished="config.json"):
             say(f"already trained: {directory}")
             return PosePrior.load(directory)
-        training = _prepare(directory, corpus, robot, config, train, start, rank, world)
-        training.about = about
-        return run_training(training, say, progress)
+        task = _prepare(corpus, robot, config, train, start, rank, world)
+        averaged = run_loop(directory, task, train, say, progress)
+        return _finish(directory, task, averaged, about, rank)
 
 
 def _prepare(
-    directory: Path,
     corpus: PoseCorpus,
     robot: Robot,
     config: PriorConfig,
@@ -82,7 +80,7 @@ def _prepare(
     start: PosePrior | None,
     rank: int,
     world: int,
-) -> Training:
+) -> PriorTask:
     """The split, the normalisation, and the weights to start from: those of ``start``, or new ones."""
     corpus.require(robot)
     if train.distinct_times % world:
@@ -100,7 +98,24 @@ def _prepare(
         normalisation = start.normalisation
         model.load_state_dict(start.denoiser.state_dict())
     used = PosePrior(config, normalisation, robot.name, robot.joint_names, new_denoiser(config, robot.num_joints))
-    return Training(directory, corpus, split, config, train, used, model, rank=rank, world=world)
+    return PriorTask(corpus, split, config, train, used, model, rank, world)
+
+
+def _finish(directory: Path, task: PriorTask, averaged: Any, about: dict[str, Any], rank: int) -> PosePrior:
+    """The averaged weights as a frozen prior, written by the first process."""
+    prior = task.prior
+    prior.denoiser.load_state_dict(averaged.state_dict())
+    prior.denoiser.eval().requires_grad_(False)
+    prior.about = {
+        **about,
+        "steps": task.train.steps,
+        "held_out_loss": task.held_out_loss(prior.denoiser),
+        "held_out_sources": task.held_out_sources(),
+        "finished": True,
+    }
+    if rank == 0:
+        prior.save(directory)
+    return prior
 
 
 def _about(corpus: PoseCorpus, config: PriorConfig, train: TrainConfig, start: PosePrior | None) -> dict[str, Any]:
@@ -116,34 +131,3 @@ def _about(corpus: PoseCorpus, config: PriorConfig, train: TrainConfig, start: P
         "extends": start.hash if start else None,
         "code_version": pfmhr.__version__,
     }
-
-
-def _claim(directory: Path, about: dict[str, Any]) -> bool:
-    """Make the directory this run's; True if the run is already finished there."""
-    path = directory / RUN
-    if not path.exists():
-        if (directory / "config.json").exists():
-            raise InputError("a prior from elsewhere is already here", where=directory, code="exists")
-        directory.mkdir(parents=True, exist_ok=True)
-        write_json(path, about)
-        return False
-    try:
-        before = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
-    different = [f"{key}: {_brief(before.get(key), value)}" for key, value in about.items() if before.get(key) != value]
-    if different:
-        raise InputError(
-            "another run is already here",
-            where=directory,
-            got="; ".join(different)[:400],
-            fix="Use the same settings to go on with it, or another directory.",
-            code="exists",
-        )
-    return (directory / "config.json").exists()
-
-
-def _brief(before: Any, now: Any) -> str:
-    if isinstance(before, dict) and isinstance(now, dict):
-        return ", ".join(f"{key} {before.get(key)} → {value}" for key, value in now.items() if before.get(key) != value)
-    return f"{before} → {now}"

@@ -17,11 +17,11 @@ from pfmhr.motion import Motion
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.motion.reading import ReadOptions, read_motions
 from pfmhr.prior import PriorConfig, TrainConfig, train_prior
-from pfmhr.prior.training import Progress, Say
 from pfmhr.robots import Robot
 from pfmhr.studies.plots import scale_figure
 from pfmhr.studies.timestep import timestep_study
 from pfmhr.studies.transitions import Transitions
+from pfmhr.training import Progress, Say
 
 FRACTIONS = (1 / 16, 1 / 4, 1.0)
 """Shares of the corpus: ×1, ×4 and ×16 of the smallest."""

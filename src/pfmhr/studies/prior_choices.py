@@ -19,11 +19,11 @@ from pfmhr.motion.checks import find_motion_files
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, preset, train_prior
 from pfmhr.prior.evaluation import evaluate_prior
 from pfmhr.prior.path import TimeSampling
-from pfmhr.prior.training import Progress, Say
 from pfmhr.robots import Robot
 from pfmhr.studies.data_scale import held_out_motions
 from pfmhr.studies.timestep import timestep_study
 from pfmhr.studies.transitions import Transitions
+from pfmhr.training import Progress, Say
 
 GRID = {
     "normalisation": ("standard", "limits"),

@@ -12,10 +12,10 @@ from pfmhr.corpus import BuildConfig, build_corpus
 from pfmhr.files import write_json
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.prior import PriorConfig, TrainConfig, train_prior
-from pfmhr.prior.logging import read_metrics
-from pfmhr.prior.training import Progress, Say
 from pfmhr.robots import Robot
 from pfmhr.studies.plots import loss_figure
+from pfmhr.training import Progress, Say
+from pfmhr.training.logging import read_metrics
 
 
 def shared_times_study(

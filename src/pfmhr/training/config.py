@@ -1,0 +1,50 @@
+"""How a network is trained, as data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from pfmhr.errors import InputError
+
+
+@dataclass(frozen=True)
+class LoopConfig:
+    """What the loop itself needs to know."""
+
+    steps: int = 20_000
+    batch_size: int = 2048
+    """Poses per step over all processes."""
+    learning_rate: float = 1e-3
+    warmup: int = 500
+    """Steps over which the learning rate rises."""
+    schedule: Literal["cosine", "constant"] = "cosine"
+    """After the warm-up: down to a hundredth over the run, or constant."""
+    weight_decay: float = 0.0
+    gradient_clip: float = 1.0
+    gradient_limit: float = 1e6
+    """A gradient norm beyond this stops the run: something exploded."""
+    ema_decay: float = 0.999
+    """What is kept is this running average of the weights."""
+    held_out: float = 0.05
+    """Share of the sources kept from training."""
+    seed: int = 0
+    checkpoint_every: int = 1000
+    evaluate_every: int = 1000
+    log_every: int = 50
+    compile: bool = False
+    """Compile the training step (a minute's wait, then faster)."""
+
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.batch_size < 1:
+            raise InputError("steps and batch_size must be at least 1", code="bad_config")
+
+    def rate_at(self, step: int) -> float:
+        """Learning rate of a step, counted from 0."""
+        if step < self.warmup:
+            return self.learning_rate * (step + 1) / self.warmup
+        if self.schedule == "constant":
+            return self.learning_rate
+        progress = (step - self.warmup) / max(1, self.steps - self.warmup)
+        return self.learning_rate * (0.01 + 0.99 * 0.5 * (1.0 + math.cos(math.pi * min(1.0, progress))))

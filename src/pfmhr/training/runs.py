@@ -1,0 +1,46 @@
+"""Run directories: the same command resumes an unfinished run, accepts a finished one, refuses another's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pfmhr.errors import InputError
+from pfmhr.files import write_json
+
+RUN = "run.json"
+
+
+def claim(directory: Path, about: dict[str, Any], finished: str) -> bool:
+    """Make the directory this run's; True if the file named ``finished`` says that it is already done.
+
+    ``about`` is everything that decides the outcome; a directory in which it differs is somebody else's.
+    """
+    path = directory / RUN
+    if not path.exists():
+        if (directory / finished).exists():
+            raise InputError("something from elsewhere is already here", where=directory, code="exists")
+        directory.mkdir(parents=True, exist_ok=True)
+        write_json(path, about)
+        return False
+    try:
+        before = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
+    different = [f"{key}: {_brief(before.get(key), value)}" for key, value in about.items() if before.get(key) != value]
+    if different:
+        raise InputError(
+            "another run is already here",
+            where=directory,
+            got="; ".join(different)[:400],
+            fix="Use the same settings to go on with it, or another directory.",
+            code="exists",
+        )
+    return (directory / finished).exists()
+
+
+def _brief(before: Any, now: Any) -> str:
+    if isinstance(before, dict) and isinstance(now, dict):
+        return ", ".join(f"{key} {before.get(key)} → {value}" for key, value in now.items() if before.get(key) != value)
+    return f"{before} → {now}"
