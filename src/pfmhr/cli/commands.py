@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import tyro
 
 import pfmhr
-from pfmhr.cli import bench, check, convert, corpus, demo, doctor, prior, score, score_study, study
+from pfmhr.cli import bench, check, convert, corpus, demo, distance, doctor, prior, score, score_study, study
 from pfmhr.cli.console import say
 from pfmhr.errors import InputError
 
@@ -29,10 +29,12 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "prior info": prior.info,
     },
     "the score": {"score": score.score, "calibrate": score.calibrate},
+    "the rival": {"distance train": distance.train},
     "studies": {
         "study timestep": score_study.timestep,
         "study noise": score_study.noise,
         "study perturbation": score_study.perturbation,
+        "study plausibility": score_study.plausibility,
         "study data-scale": study.data_scale,
         "study extension": study.extension,
         "study prior-choices": study.prior_choices,
@@ -44,6 +46,7 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "bench corpus": bench.corpus,
         "bench prior": bench.prior,
         "bench score": bench.score,
+        "bench distance": bench.distance,
     },
 }
 

@@ -1,4 +1,4 @@
-"""``pfmhr study timestep | noise | perturbation``: the paper's three studies of a trained prior."""
+"""``pfmhr study timestep | noise | perturbation | plausibility``: studies of a trained prior."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import tyro
 from pfmhr.cli.console import print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
+    from pfmhr.motion import Motion
     from pfmhr.prior import PosePrior
     from pfmhr.studies.transitions import Transitions
 
@@ -40,16 +41,21 @@ class Material:
     json: bool = False
     """Print one JSON object instead of the table."""
 
-    def load(self) -> tuple[PosePrior, Transitions]:
-        """The prior, and transitions of the chosen clips."""
+    def load(self) -> tuple[PosePrior, list[Motion]]:
+        """The prior and the chosen clips."""
         from pfmhr.cli.prior import use_threads
         from pfmhr.prior import PosePrior
         from pfmhr.studies.material import study_motions
-        from pfmhr.studies.transitions import Transitions
 
         use_threads(self.threads)
         prior = PosePrior.load(self.prior)
-        motions = study_motions(prior, self.data, self.clips, self.motions, self.seed)
+        return prior, study_motions(prior, self.data, self.clips, self.motions, self.seed)
+
+    def draw(self) -> tuple[PosePrior, Transitions]:
+        """The prior, and transitions of the chosen clips."""
+        from pfmhr.studies.transitions import Transitions
+
+        prior, motions = self.load()
         return prior, Transitions.draw(motions, self.transitions, 1.0 / self.control_rate, self.seed)
 
     def report(self, name: str, result: dict[str, Any], table: list[dict[str, Any]]) -> None:
@@ -84,7 +90,7 @@ def timestep(material: Studied, times: tuple[float, ...] = (), recommend: bool =
     from pfmhr.studies.plots import timestep_figure
     from pfmhr.studies.tables import beside
 
-    prior, transitions = material.load()
+    prior, transitions = material.draw()
     with progress_bar("flow times") as progress:
         result = study.timestep_study(prior, transitions, times or study.TIMES, material.seed, progress)
     columns = ("angular", "permutation", "sign_flip", "average")
@@ -109,7 +115,7 @@ def noise(material: Studied, t_eval: float = 0.75) -> int:
     from pfmhr.studies.plots import noise_figure
     from pfmhr.studies.tables import beside
 
-    prior, transitions = material.load()
+    prior, transitions = material.draw()
     with progress_bar("samples") as progress:
         result = study.noise_study(prior, transitions, t_eval, material.seed, progress)
     columns = ("rank_correlation", "percentile_mae", "region_agreement", "reward_mae", "milliseconds")
@@ -132,10 +138,39 @@ def perturbation(material: Studied, t_eval: float = 0.75) -> int:
     from pfmhr.studies.plots import perturbation_figure
     from pfmhr.studies.tables import beside
 
-    prior, transitions = material.load()
+    prior, transitions = material.draw()
     result = study.perturbation_study(prior, transitions, t_eval, material.seed)
     columns = ("normalised_score", "percentile_change", "multiplier_change", "region_agreement")
     table = beside(result["rows"], ("perturbation", "severity"), columns, study.PAPER)
     material.report("perturbation", result, table)
     perturbation_figure(material.out / "perturbation.png", result)
+    return 0
+
+
+def plausibility(material: Studied, field: Path, t_eval: float = 0.75) -> int:
+    """Which score sees what: PDF-HR, FM-Recon and PGS against bad poses and against bad changes.
+
+    Prints the chance that each score puts a real transition above a broken one; 0.5 is blind.
+
+    Examples:
+        pfmhr study plausibility --prior runs/prior --field runs/distance --data lafan1_g1 --clips held-out
+
+    Args:
+        material: what to look at.
+        field: directory of a distance field (``pfmhr distance train``).
+        t_eval: flow time of the Pose Geometry Score.
+    """
+    from pfmhr.distance import PoseDistanceField
+    from pfmhr.robots import Robot
+    from pfmhr.studies import plausibility as study
+    from pfmhr.studies.plots import plausibility_figure
+
+    prior, motions = material.load()
+    loaded = PoseDistanceField.load(field, Robot.load(prior.robot))
+    with progress_bar("corruptions") as progress:
+        result = study.plausibility_study(
+            prior, loaded, motions, material.transitions, t_eval, material.control_rate, material.seed, progress
+        )
+    material.report("plausibility", {**result, "field": str(field)}, result["rows"])
+    plausibility_figure(material.out / "plausibility.png", result, study.METHODS)
     return 0

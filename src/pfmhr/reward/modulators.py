@@ -1,4 +1,4 @@
-"""Factors on the tracking reward, one interface for all: PFM-HR, FM-Recon, none."""
+"""Factors on the tracking reward, one interface for all: PFM-HR, FM-Recon, none; PDF-HR's is in ``distance.py``."""
 
 from __future__ import annotations
 
@@ -29,13 +29,19 @@ class Modulator(Protocol):
         motion_id: int | Tensor = 0,
         valid: Tensor | None = None,
         generator: torch.Generator | None = None,
+        reference_pose: Poses | None = None,
     ) -> Tensor:
         """Factors ``(N,)`` for transitions ``(N, J)``, ``(N, J)`` rad.
 
         Args:
             motion_id: which reference each environment tracks.
             valid: False where there is no previous pose (the first step after a reset); the factor is 1 there.
+            reference_pose: ``(N, J)`` the reference at the time of ``pose``; only some modulators look at it.
         """
+        ...
+
+    def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
+        """The tracking reward ``(N,)`` with the factor on it."""
         ...
 
     def statistics(self, reset: bool = True) -> dict[str, float]:
@@ -49,6 +55,10 @@ class NoModulation:
     def __call__(self, previous_pose: Poses, pose: Poses, dt: float, **_: Any) -> Tensor:
         """Ones, ``(N,)``."""
         return torch.ones(len(pose), device=torch.as_tensor(pose).device)
+
+    def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
+        """The reward as it is."""
+        return reward
 
     def statistics(self, reset: bool = True) -> dict[str, float]:
         """Nothing to tell."""
@@ -75,8 +85,10 @@ class _CalibratedModulator:
         motion_id: int | Tensor = 0,
         valid: Tensor | None = None,
         generator: torch.Generator | None = None,
+        reference_pose: Poses | None = None,
     ) -> Tensor:
         """Factors ``(N,)`` in [exp(−α), 1]; 1 where ``valid`` is False or a pose is not finite."""
+        del reference_pose  # the reference is in the calibration
         self.calibration.require_dt(dt)
         values, finite = self.score.evaluate(previous_pose, pose, dt, generator=generator)
         percentile = self.percentile(values, self.calibration.motion_ids(values, motion_id))
@@ -84,6 +96,10 @@ class _CalibratedModulator:
         multiplier = torch.where(judged, self.ramp.multiplier(percentile), 1.0)
         self._tally.add(multiplier, percentile, judged, finite)
         return multiplier
+
+    def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
+        """``r^T·r^P``, Eq. 18."""
+        return reward * factor
 
     def percentile(self, values: Tensor, motion: Tensor) -> Tensor:
         """Reference percentile ``(N,)`` of score values ``(channels, N)``; high is good."""

@@ -89,6 +89,19 @@ def loss_figure(path: Path, curves: Mapping[str, Sequence[tuple[int, float]]]) -
         panels[0].legend(frameon=False)
 
 
+def plausibility_figure(path: Path, result: dict[str, Any], methods: Sequence[str]) -> None:
+    """One line of dots per corruption, one colour per score; 0.5 is blind."""
+    rows = result["rows"]
+    with _Figure(path, 1, 1, (8, 0.42 * len(rows) + 1.2)) as panels:
+        places = list(range(len(rows)))[::-1]
+        for method, colour in zip(methods, FAMILIES.values(), strict=True):
+            panels[0].scatter([row[method] for row in rows], places, color=colour, label=method, s=42)
+        panels[0].axvline(0.5, color=PAPER, linewidth=0.8)
+        panels[0].set_yticks(places, [f"{row['corruption']}  ({row['group']})" for row in rows])
+        panels[0].set(xlabel="chance of ranking a real transition above a broken one", xlim=(0.0, 1.02))
+        panels[0].legend(frameon=False, loc="lower left")
+
+
 class _Figure:
     """A figure whose panels come as a flat list, saved when the block ends."""
 

@@ -1,0 +1,142 @@
+"""A trained distance field: how far from the corpus, which way back, and how to walk there."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pfmhr.distance.network import DistanceNetwork, DistanceNetworkConfig
+from pfmhr.errors import InputError
+from pfmhr.robots import Robot
+from pfmhr.training.artefact import load_weights, read_config, write_artefact
+
+FORMAT, VERSION, KIND = "pfmhr-distance", 1, "distance field"
+
+
+@dataclass(eq=False)
+class PoseDistanceField:
+    """Distance in rad of poses of one robot to the corpus it was trained on."""
+
+    robot: str
+    joint_names: tuple[str, ...]
+    parents: tuple[int, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    network: DistanceNetwork
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.network.eval().requires_grad_(False)
+
+    @staticmethod
+    def new(robot: Robot, parents: tuple[int, ...], config: DistanceNetworkConfig, seed: int = 0) -> PoseDistanceField:
+        """An untrained field whose initial weights depend on ``seed`` alone."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            network = DistanceNetwork(parents, config)
+        limits = (tuple(map(float, robot.lower)), tuple(map(float, robot.upper)))
+        return PoseDistanceField(robot.name, robot.joint_names, parents, *limits, network)
+
+    def __call__(self, poses: Tensor | NDArray[Any], chunk: int = 16_384) -> Tensor:
+        """Distances ``(N,)`` of poses ``(N, J)`` rad; infinite where a pose is not finite."""
+        values = self._poses(poses)
+        finite = torch.isfinite(values).all(dim=1)
+        clean = torch.where(finite[:, None], values, 0.0)
+        with torch.no_grad():
+            parts = [self.network(part) for part in clean.split(chunk)] if len(clean) else [clean.new_empty(0)]
+        return torch.where(finite, torch.cat(parts), torch.inf)
+
+    def gradient(self, poses: Tensor | NDArray[Any]) -> tuple[Tensor, Tensor]:
+        """Distances ``(N,)`` and their gradients ``(N, J)``: away from the corpus."""
+        with torch.inference_mode(False), torch.enable_grad():
+            values = self._poses(poses).clone().requires_grad_(True)
+            distance = self.network(values)
+            (gradient,) = torch.autograd.grad(distance.sum(), values)
+        return distance.detach(), gradient
+
+    def project(self, poses: Tensor | NDArray[Any], steps: int = 500, rate: float = 0.1) -> Tensor:
+        """Walk poses ``(N, J)`` towards the corpus, a share ``rate`` of the remaining distance at each step."""
+        values = self._poses(poses).clone()
+        lower, upper = values.new_tensor(self.lower), values.new_tensor(self.upper)
+        for _ in range(steps):
+            distance, gradient = self.gradient(values)
+            way = gradient / gradient.norm(dim=1, keepdim=True).clamp_min(1e-8)
+            values = (values - rate * distance[:, None] * way).clamp(lower, upper)
+        return values
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.network.parameters()).device
+
+    def to(self, device: torch.device | str) -> PoseDistanceField:
+        """Move the weights; returns itself."""
+        self.network.to(device)
+        return self
+
+    @property
+    def hash(self) -> str:
+        """Identifies the weights."""
+        checksum = hashlib.sha256(repr((self.joint_names, self.parents)).encode())
+        for name, value in sorted(self.network.state_dict().items()):
+            checksum.update(name.encode())
+            checksum.update(value.cpu().contiguous().numpy().tobytes())
+        return checksum.hexdigest()
+
+    def save(self, directory: str | Path) -> None:
+        """Write ``model.safetensors``, ``config.json`` and ``README.md``."""
+        content = {
+            "robot": self.robot,
+            "joint_names": list(self.joint_names),
+            "parents": list(self.parents),
+            "lower": list(self.lower),
+            "upper": list(self.upper),
+            "network": asdict(self.network.config),
+            "about": self.about,
+        }
+        card = (
+            f"# Pose distance field for {self.robot}\n\nDistances in rad to the poses of a corpus; see `config.json`.\n"
+        )
+        write_artefact(Path(directory), self.network, FORMAT, VERSION, content, card)
+
+    @staticmethod
+    def load(directory: str | Path, robot: Robot | None = None) -> PoseDistanceField:
+        """Read a field; with ``robot`` given, one for other joints is refused."""
+        place = Path(directory)
+        config = read_config(place, FORMAT, VERSION, KIND)
+        try:
+            sizes = DistanceNetworkConfig(**{**config["network"], "head": tuple(config["network"]["head"])})
+            network = DistanceNetwork(config["parents"], sizes)
+            load_weights(network, place, config["weights_sha256"], KIND)
+            columns = {name: tuple(config[name]) for name in ("joint_names", "parents", "lower", "upper")}
+            loaded = PoseDistanceField(config["robot"], **columns, network=network, about=config.get("about", {}))
+        except InputError as error:
+            raise error.at(place) from None
+        except (KeyError, TypeError, IndexError) as error:
+            raise InputError(f"incomplete config: {error}", where=place, code="bad_distance_field") from error
+        if robot is not None and robot.joint_names != loaded.joint_names:
+            raise InputError(
+                "the field is for other joints, or for another order",
+                where=place,
+                expected=f"robot '{robot.name}': {', '.join(robot.joint_names[:3])}, …",
+                got=f"robot '{loaded.robot}': {', '.join(loaded.joint_names[:3])}, …",
+                code="wrong_robot",
+            )
+        return loaded
+
+    def _poses(self, poses: Tensor | NDArray[Any]) -> Tensor:
+        values = torch.as_tensor(poses, dtype=torch.float32)
+        if values.ndim != 2 or values.shape[1] != len(self.joint_names):
+            raise InputError(
+                "poses have the wrong shape",
+                expected=f"(N, {len(self.joint_names)}) rad",
+                got=tuple(values.shape),
+                code="bad_shape",
+            )
+        return values

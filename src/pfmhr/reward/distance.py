@@ -1,0 +1,107 @@
+"""PDF-HR's reward: poses far from the corpus cost, poses as near as the reference's do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pfmhr.distance import PoseDistanceField
+from pfmhr.errors import InputError
+from pfmhr.motion import Motion
+from pfmhr.reward.tally import Tally
+
+Poses = Tensor | NDArray[Any]
+
+
+@dataclass(frozen=True)
+class DistanceReward:
+    """PDF-HR's own numbers; ``combine`` decides what becomes of them."""
+
+    good: Literal["dynamic", "static"] = "dynamic"
+    """What counts as near enough: the distance of the reference pose at the same time, or the clip's largest."""
+    combine: Literal["multiply", "add"] = "multiply"
+    """Multiply exp(−α·s) onto the tracking reward, as this paper's equation; or add 0.2·exp(−s), as PDF-HR's code."""
+    tolerance: float = 0.05
+    """rad added to what counts as near enough."""
+    bad: float = 0.4
+    """rad from which on a pose is as bad as it gets."""
+    alpha: float = 0.5
+    weight: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not (self.bad > 0 and self.tolerance >= 0 and self.alpha >= 0 and self.weight >= 0):
+            raise InputError("impossible distance reward", got=self, code="bad_config")
+
+    def badness(self, distance: Tensor, reference: Tensor) -> Tensor:
+        """0 up to the reference's distance plus the tolerance, 1 from ``bad`` on; any shape."""
+        good = (reference + self.tolerance).clamp(0.0, 0.9875 * self.bad)  # 0.395 of 0.4
+        return ((distance - good) / (self.bad - good)).clamp(0.0, 1.0)
+
+
+class DistanceModulator:
+    """Factor (or bonus) from a distance field; same interface as the other modulators."""
+
+    def __init__(
+        self, field: PoseDistanceField, references: Sequence[Motion], settings: DistanceReward | None = None
+    ) -> None:
+        self.field, self.settings = field, settings or DistanceReward()
+        for motion in references:
+            if motion.joint_names != field.joint_names:
+                raise InputError("the motion is for other joints than the field", where=motion.name, code="wrong_robot")
+        worst = [field(torch.from_numpy(motion.joint_pos).to(field.device)).max() for motion in references]
+        self._worst = torch.stack(worst) if worst else torch.zeros(0)
+        self._tally = Tally()
+
+    def __call__(
+        self,
+        previous_pose: Poses,
+        pose: Poses,
+        dt: float,
+        *,
+        motion_id: int | Tensor = 0,
+        valid: Tensor | None = None,
+        generator: torch.Generator | None = None,
+        reference_pose: Poses | None = None,
+    ) -> Tensor:
+        """What to combine with the reward ``(N,)``; neutral where ``valid`` is False or the pose is not finite.
+
+        ``reference_pose`` ``(N, J)``: the reference at the time of ``pose``, needed unless ``good="static"``.
+        """
+        del previous_pose, dt, generator  # this field sees one pose at a time, and no noise
+        distance = self.field(pose)
+        finite = torch.isfinite(distance)
+        near = self._reference(distance, motion_id, reference_pose)
+        badness = self.settings.badness(distance.nan_to_num(posinf=0.0), near)
+        judged = finite if valid is None else finite & torch.as_tensor(valid, device=finite.device)
+        badness = torch.where(judged, badness, 0.0)
+        self._tally.add(torch.exp(-self.settings.alpha * badness), 1.0 - badness, judged, finite)
+        if self.settings.combine == "multiply":
+            return torch.exp(-self.settings.alpha * badness)
+        return self.settings.weight * torch.exp(-badness)
+
+    def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
+        """The tracking reward with the factor multiplied onto it, or the bonus added."""
+        return reward * factor if self.settings.combine == "multiply" else reward + factor
+
+    def statistics(self, reset: bool = True) -> dict[str, float]:
+        """Figures for the training log since the last reset."""
+        return self._tally.figures(reset)
+
+    def _reference(self, distance: Tensor, motion_id: int | Tensor, reference_pose: Poses | None) -> Tensor:
+        if self.settings.good == "static":
+            if not len(self._worst):
+                raise InputError("a static distance reward needs its reference motions", code="bad_calibration")
+            ids = torch.as_tensor(motion_id, device=distance.device).long().expand(distance.shape)
+            return self._worst.to(distance.device)[ids]
+        if reference_pose is None:
+            raise InputError(
+                "the dynamic distance reward needs the reference pose of this moment",
+                fix='Pass reference_pose=, or use good="static".',
+                code="bad_config",
+            )
+        return self.field(reference_pose).to(distance.device)

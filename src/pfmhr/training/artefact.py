@@ -1,0 +1,97 @@
+"""A trained network on disk: ``model.safetensors``, ``config.json``, ``README.md``. Reading it runs no code from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+from safetensors import SafetensorError
+from torch import nn
+
+import pfmhr
+from pfmhr.errors import InputError
+from pfmhr.files import write_atomically, write_json
+
+WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
+
+
+def write_artefact(
+    directory: Path, module: nn.Module, format: str, version: int, content: dict[str, Any], card: str
+) -> None:
+    """Weights first, config last: a directory with a config is complete. A card that is there is kept."""
+    directory.mkdir(parents=True, exist_ok=True)
+    weights = {name: value.contiguous() for name, value in module.state_dict().items()}
+    data = safetensors.torch.save(weights, metadata={"format": format})
+    config = {
+        "format": format,
+        "version": version,
+        **content,
+        "weights_sha256": hashlib.sha256(data).hexdigest(),
+        "code_version": pfmhr.__version__,
+    }
+    write_atomically(directory / WEIGHTS, lambda handle: handle.write(data))
+    if not (directory / CARD).exists():
+        write_atomically(directory / CARD, lambda handle: handle.write(card.encode()))
+    write_json(directory / CONFIG, config)
+
+
+def read_config(directory: Path, format: str, version: int, kind: str) -> dict[str, Any]:
+    """The config of an artefact of the given kind ("prior"), or what is wrong with the directory."""
+    path, code = directory / CONFIG, f"bad_{kind.replace(' ', '_')}"
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(
+            f"not a {kind}", where=path.parent, expected=f"{CONFIG} and {WEIGHTS}", code="not_found"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"unreadable JSON: {error}", where=path, code=code) from error
+    if not isinstance(content, dict) or content.get("format") != format:
+        got = content.get("format") if isinstance(content, dict) else type(content).__name__
+        raise InputError(f"not a {kind}'s config", where=path, expected=format, got=got, code=code)
+    if content.get("version") != version:
+        raise InputError(f"unknown {kind} version", where=path, expected=version, got=content.get("version"), code=code)
+    return content
+
+
+def load_weights(module: nn.Module, directory: Path, checksum: str, kind: str) -> None:
+    """Fill a network with an artefact's weights; truncated, foreign and exchanged ones are refused."""
+    path, code = directory / WEIGHTS, f"bad_{kind.replace(' ', '_')}"
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("the weights are missing", where=path, code=code) from None
+    if data.startswith(b"version https://git-lfs"):
+        raise InputError(
+            "this is a Git-LFS pointer, not the weights", where=path, fix="Run `git lfs pull`.", code="lfs_pointer"
+        )
+    try:
+        weights = safetensors.torch.load(data)
+    except SafetensorError as error:
+        raise InputError(
+            f"truncated or foreign weights: {error}", where=path, fix="Download them again.", code=code
+        ) from error
+    expected = module.state_dict()
+    missing, extra = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
+    if missing or extra:
+        raise InputError(
+            "the weights are for another network",
+            where=path,
+            got=f"missing {missing[:3]}" if missing else f"extra {extra[:3]}",
+            code=code,
+        )
+    for name, value in weights.items():
+        if value.shape != expected[name].shape:
+            raise InputError(
+                f"'{name}' has the wrong shape",
+                where=path,
+                expected=tuple(expected[name].shape),
+                got=tuple(value.shape),
+                code=code,
+            )
+    if hashlib.sha256(data).hexdigest() != checksum:
+        raise InputError("the weights are not those the config describes", where=path, code=code)
+    module.load_state_dict(weights)
