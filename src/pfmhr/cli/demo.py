@@ -22,7 +22,7 @@ VARIATIONS = 115
 
 
 def demo(out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("demo"), fast: bool = False) -> int:
-    """Run the whole pipeline on embedded data: motions, checks, a pose corpus. No network, GPU or display needed.
+    """Run the whole pipeline on embedded data: motions, checks, a corpus, a score. No network, GPU or display needed.
 
     Args:
         out: where results go.
@@ -33,6 +33,8 @@ def demo(out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("demo"), fas
     _motions(robot, out)
     _checks(robot)
     _corpus(robot, out, 20 if fast else VARIATIONS)
+    _score(robot, out)
+    say(f"\nNext: pfmhr check YOUR_FILES, pfmhr score YOUR_FILES, pfmhr doctor. Results are in {out}/")
     return 0
 
 
@@ -106,7 +108,6 @@ def _corpus(robot: Robot, out: Path, variations: int) -> None:
     taken = time.perf_counter() - start
     say(f"   {len(corpus):,} poses in {taken:.1f} s; categories {', '.join(corpus.manifest.categories)}")
     _draw(corpus)
-    say(f"\nNext: pfmhr check YOUR_FILES, pfmhr corpus build OUT YOUR_FILES, pfmhr doctor. Results are in {out}/")
 
 
 def _draw(corpus: PoseCorpus) -> None:
@@ -115,3 +116,28 @@ def _draw(corpus: PoseCorpus) -> None:
         corpus.batch(step, size, seed=0)
     rate = steps * size / (time.perf_counter() - start)
     say(f"   random batches of {size}: {rate / 1e6:.1f} M poses/s, each a function of (seed, step) alone")
+
+
+def _score(robot: Robot, out: Path) -> None:
+    """A clip against itself, and copies whose poses are all right but whose joints no longer move together."""
+    import torch
+
+    from pfmhr.prior import PosePrior
+    from pfmhr.reward import Calibration, Ramp
+    from pfmhr.reward.plots import timeline_plot
+    from pfmhr.reward.timeline import score_motion
+    from pfmhr.score import PoseGeometryScore
+
+    walk, dt, ramp = embedded_motion("walk", robot), 1.0 / 30.0, Ramp()
+    generator = torch.Generator().manual_seed(0)
+    score = PoseGeometryScore(PosePrior.load("g1-small", robot))
+    calibration = Calibration.fit(score, [walk], dt, generator)
+    noise = np.random.default_rng(0).normal(scale=0.02, size=walk.joint_pos.shape)
+    copies = {"as made": walk, "trembling, 0.02 rad": replace(walk, joint_pos=walk.joint_pos + noise)}
+    say("\n5. The Pose Geometry Score of the bundled prior: do the joints change together as they should?")
+    lines = {what: score_motion(score, calibration, motion, ramp, generator) for what, motion in copies.items()}
+    columns = ("median_score", "mean_percentile", "mean_multiplier", "share_cut")
+    rows = [[what, *(f"{line.summary()[name]:.3f}" for name in columns)] for what, line in lines.items()]
+    print_table("", ["the walk", "score", "percentile of the walk", "factor on the reward", "share of steps cut"], rows)
+    timeline_plot(out / "score.png", lines["trembling, 0.02 rad"], ramp)
+    say(f"   the copy's timeline is drawn in {out / 'score.png'}")

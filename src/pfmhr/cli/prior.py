@@ -160,13 +160,17 @@ def evaluate(
         seed: of the samples.
         json: print one JSON object.
     """
+    from pfmhr.bench.machine import provenance
     from pfmhr.corpus import PoseCorpus
+    from pfmhr.files import write_json
     from pfmhr.prior import PosePrior
     from pfmhr.prior.evaluation import evaluate_prior
     from pfmhr.robots import Robot
 
     loaded, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
-    result = evaluate_prior(loaded, opened, Robot.load(loaded.robot), poses, seed, out)
+    result = evaluate_prior(loaded, opened, Robot.load(loaded.robot), poses, seed, out) | provenance()
+    if out is not None:
+        write_json(out / "eval.json", result)
     if json:
         print_json(result)
         return 0

@@ -101,6 +101,7 @@ def calibrate(
     control_rate: float = 30.0,
     fps: float | None = None,
     pooled: bool = False,
+    phases: int = 1,
     seed: int = 0,
 ) -> int:
     """Score every transition of reference motions and keep the distributions, one per motion.
@@ -118,6 +119,7 @@ def calibrate(
         control_rate: the controller's steps per second; motions are resampled to it.
         fps: frame rate of csv files that state none.
         pooled: one distribution for all motions together.
+        phases: steps begin this many times per control step; more make a short clip's distribution finer.
         seed: of the corruption noise.
     """
     import torch
@@ -129,7 +131,7 @@ def calibrate(
     loaded = PosePrior.load(prior)
     clips = _read(motions, _robot_of(loaded.robot), fps)
     scorer = PoseGeometryScore(loaded, t_eval, samples)
-    fitted = Calibration.fit(scorer, clips, 1.0 / control_rate, torch.Generator().manual_seed(seed), pooled)
+    fitted = Calibration.fit(scorer, clips, 1.0 / control_rate, torch.Generator().manual_seed(seed), pooled, phases)
     fitted.save(out)
     rows = []
     for number, (reference, values) in enumerate(zip(fitted.references, fitted.values[0], strict=True)):

@@ -130,14 +130,15 @@ def prior_choices(
         rows.append(
             [
                 run["name"],
-                *(f"{scores[time]:.3f}" for time in (0.5, 0.75, 0.9, 0.97)),
+                *(f"{scores[time]:.3f}" for time in (0.75, 0.9, 0.97)),
                 f"{peak:g} ({scores[peak]:.3f})",
+                f"{max(row['sign_flip'] for row in run['timestep']['rows']):.3f}",
                 f"{run['jacobian']['0.75']['asymmetry']:.3f}",
                 f"{samples['wasserstein_per_joint']:.4f}",
                 f"{samples['distance_of_reference_to_nearest']:.3f}",
             ]
         )
-    head = ["run", "D(0.5)", "D(0.75)", "D(0.9)", "D(0.97)", "peak", "asymmetry", "Wasserstein", "coverage"]
+    head = ["run", "D(0.75)", "D(0.9)", "D(0.97)", "peak", "sign flips", "asymmetry", "Wasserstein", "coverage"]
     print_table("", head, rows)
     return 0
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,10 +14,8 @@ from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.reward.distribution import ReferenceDistribution
+from pfmhr.reward.transitions import moving_transitions, require_joints
 from pfmhr.score.inputs import check_dt
-
-STILL = 1e-4
-"""rad/s: a joint slower than this stands still. Files of six decimals make such speeds out of nothing."""
 
 
 class TransitionScore(Protocol):
@@ -77,16 +74,20 @@ class Calibration:
         dt: float,
         generator: torch.Generator | None = None,
         pooled: bool = False,
+        phases: int = 1,
     ) -> Calibration:
         """Score every transition of each motion, resampled to ``dt``.
 
         For a cycle the step from the last frame to the first counts too. Transitions without any change
-        are left out: they have no direction. With ``pooled`` all motions share one distribution.
+        are left out: they have no direction. With ``pooled`` all motions share one distribution. With
+        ``phases`` transitions begin that many times per time step, for a finer distribution of a short clip.
         """
         dt = check_dt(dt)
+        if phases < 1:
+            raise InputError("phases must be at least 1", got=phases, code="bad_config")
         if not motions:
             raise InputError("no reference motion to calibrate on", code="bad_calibration")
-        fitted = [_score_motion(score, motion, dt, generator) for motion in motions]
+        fitted = [_score_motion(score, motion, dt, generator, phases) for motion in motions]
         channels = [list(channel) for channel in zip(*(values.unbind(0) for _, values in fitted), strict=True)]
         return Calibration(score.settings, dt, [reference for reference, _ in fitted], channels, pooled)
 
@@ -165,45 +166,11 @@ class Calibration:
         }
 
 
-def moving_transitions(motion: Motion, dt: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Poses before and after every step of the motion at ``dt`` in which a joint moves, each ``(N, J)`` rad.
-
-    Also which of all steps ``(T,)`` those are. A cycle's closing step, from the last frame to the first, is
-    one of them; steps in which nothing moves are not: they have no direction to judge.
-    """
-    whole = _closed(motion) if motion.loop and motion.num_frames else motion
-    poses = torch.from_numpy(whole.resample(1.0 / dt).joint_pos)
-    before, after = poses[:-1], poses[1:]
-    moving = ~((after - before).abs() < STILL * dt).all(dim=1)
-    return before[moving], after[moving], moving
-
-
-def require_joints(score: TransitionScore, motion: Motion) -> None:
-    """Refuse a motion whose joints are not exactly the prior's, in its order."""
-    if motion.joint_names != score.prior.joint_names:
-        raise InputError(
-            "the motion is for other joints than the prior",
-            where=motion.source or motion.name,
-            expected=f"{', '.join(score.prior.joint_names[:3])}, … ({len(score.prior.joint_names)})",
-            got=f"{', '.join(motion.joint_names[:3])}, … ({len(motion.joint_names)})",
-            code="wrong_robot",
-        )
-
-
-def _closed(motion: Motion) -> Motion:
-    """A cycle with its first frame once more at the end, so that resampling covers the closing step as well."""
-    arrays = {
-        name: np.concatenate([getattr(motion, name), getattr(motion, name)[:1]])
-        for name in ("joint_pos", "root_pos", "root_quat")
-    }
-    return replace(motion, **arrays)
-
-
 def _score_motion(
-    score: TransitionScore, motion: Motion, dt: float, generator: torch.Generator | None
+    score: TransitionScore, motion: Motion, dt: float, generator: torch.Generator | None, phases: int
 ) -> tuple[Reference, Tensor]:
-    require_joints(score, motion)
-    before, after, moving = moving_transitions(motion, dt)
+    require_joints(score.prior, motion)
+    before, after, moving = moving_transitions(motion, dt, phases)
     still = int((~moving).sum())
     device = score.prior.device
     values, finite = score.evaluate(before.to(device), after.to(device), dt, generator=generator)

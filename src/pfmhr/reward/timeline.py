@@ -13,8 +13,9 @@ from torch import Tensor
 
 from pfmhr.files import write_atomically
 from pfmhr.motion import Motion
-from pfmhr.reward.calibration import Calibration, moving_transitions, require_joints
+from pfmhr.reward.calibration import Calibration
 from pfmhr.reward.ramp import Ramp
+from pfmhr.reward.transitions import moving_transitions, require_joints
 from pfmhr.score import PoseGeometryScore
 
 TOP_JOINTS = 3
@@ -83,7 +84,7 @@ def score_motion(
 ) -> Timeline:
     """Score every moving transition of a clip against one reference of the calibration."""
     calibration.require(score)
-    require_joints(score, motion)
+    require_joints(score.prior, motion)
     before, after, moving = moving_transitions(motion, calibration.dt)
     time = (1 + moving.nonzero().squeeze(1)) * calibration.dt
     device = score.prior.device

@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from pfmhr.bench.machine import provenance
 from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus
 from pfmhr.files import write_json
 from pfmhr.motion import Motion
@@ -48,7 +49,8 @@ def prior_choices_study(
         say(name)
         prior = train_prior(out / name, corpus, robot, config, train, say, progress)
         runs.append({"name": name, **_measure(prior, corpus, robot, held_out)})
-        write_json(out / "prior_choices.json", {"runs": runs, "steps": train.steps, "batch_size": train.batch_size})
+        result = {"runs": runs, "steps": train.steps, "batch_size": train.batch_size, **provenance()}
+        write_json(out / "prior_choices.json", result)
     return {"runs": runs}
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
-from pfmhr.reward.calibration import moving_transitions
+from pfmhr.reward.transitions import moving_transitions
 from pfmhr.score import PoseGeometryScore
 from pfmhr.studies.perturbations import FAMILIES
 

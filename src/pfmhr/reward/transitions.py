@@ -1,0 +1,55 @@
+"""The steps of a reference motion at a controller's rate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pfmhr.errors import InputError
+from pfmhr.motion import Motion
+from pfmhr.prior import PosePrior
+from pfmhr.score.inputs import check_dt
+
+STILL = 1e-4
+"""rad/s: a joint slower than this stands still. Files of six decimals make such speeds out of nothing."""
+
+
+def moving_transitions(motion: Motion, dt: float, phases: int = 1) -> tuple[Tensor, Tensor, Tensor]:
+    """Poses before and after every step of ``dt`` seconds in which a joint moves, each ``(N, J)`` rad.
+
+    Also which of all steps ``(T,)`` those are. A cycle's closing step is one of them; steps in which nothing
+    moves are not: they have no direction to judge. With ``phases`` steps begin that many times per ``dt``.
+    """
+    rate = phases / check_dt(dt)
+    poses = torch.from_numpy(_continued(motion, dt).resample(rate).joint_pos)
+    before, after = poses[:-phases], poses[phases:]
+    if motion.loop:
+        period = motion.num_frames / motion.fps
+        before, after = (side[: math.floor(period * rate + 1e-6)] for side in (before, after))
+    moving = ~((after - before).abs() < STILL * dt).all(dim=1)
+    return before[moving], after[moving], moving
+
+
+def require_joints(prior: PosePrior, motion: Motion) -> None:
+    """Refuse a motion whose joints are not exactly the prior's, in its order."""
+    if motion.joint_names != prior.joint_names:
+        raise InputError(
+            "the motion is for other joints than the prior",
+            where=motion.source or motion.name,
+            expected=f"{', '.join(prior.joint_names[:3])}, … ({len(prior.joint_names)})",
+            got=f"{', '.join(motion.joint_names[:3])}, … ({len(motion.joint_names)})",
+            code="wrong_robot",
+        )
+
+
+def _continued(motion: Motion, dt: float) -> Motion:
+    """A cycle with its beginning once more behind its end, so that steps across the seam are covered."""
+    if not motion.loop or not motion.num_frames:
+        return motion
+    frames = np.arange(motion.num_frames + math.ceil(dt * motion.fps) + 1) % motion.num_frames
+    names = ("joint_pos", "root_pos", "root_quat")
+    return replace(motion, **{name: getattr(motion, name)[frames] for name in names})
