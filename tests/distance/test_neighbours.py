@@ -18,9 +18,11 @@ METRICS: tuple[Metric, ...] = ("l2", "l1")
 
 def by_numpy(poses: Poses, queries: Poses, metric: Metric, neighbours: int = 1) -> NDArray[np.float64]:
     """Every query against every pose, in float64, nearest first."""
-    apart = np.abs(queries.astype(np.float64)[:, None] - poses.astype(np.float64)[None])
-    found = np.sqrt(np.square(apart).sum(axis=2)) if metric == "l2" else apart.sum(axis=2)
-    return np.sort(found, axis=1)[:, :neighbours]
+    rows = []
+    for query in queries.astype(np.float64):
+        apart = np.abs(poses - query)
+        rows.append(np.sqrt(np.square(apart).sum(axis=1)) if metric == "l2" else apart.sum(axis=1))
+    return np.sort(rows, axis=1)[:, :neighbours]
 
 
 def scattered(count: int, joints: int = 6, seed: int = 0) -> Poses:
