@@ -12,9 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from pfmhr.bench.accuracy import score_accuracy
 from pfmhr.bench.machine import provenance
 from pfmhr.bench.timing import interleaved
+from pfmhr.motion import Motion
+from pfmhr.motion.checks import find_motion_files
 from pfmhr.motion.checks.paths import available_cores
+from pfmhr.motion.embedded import CLIPS, embedded_motion
+from pfmhr.motion.reading import ReadOptions, read_motions
 from pfmhr.prior import PosePrior, PriorConfig, preset
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import new_denoiser
@@ -25,8 +30,10 @@ from pfmhr.score.fused import FusedEngine
 FLOW_TIME = 0.75
 
 
-def bench_score(name: str, batch: int, repeats: int, bfloat16: bool | None, threads: int | None) -> dict[str, Any]:
-    """Every way to one score per pose, in one run on the same tensors."""
+def bench_score(
+    name: str, batch: int, repeats: int, bfloat16: bool | None, threads: int | None, data: Path | None
+) -> dict[str, Any]:
+    """Every way to one score per pose, in one run on the same tensors; and how exact the fast ones are."""
     torch.set_num_threads(threads or available_cores())
     prior = random_prior(name)
     generator = torch.Generator().manual_seed(0)
@@ -43,8 +50,18 @@ def bench_score(name: str, batch: int, repeats: int, bfloat16: bool | None, thre
         "ratio": {what: round(seconds / bare, 3) for what, seconds in times.items()},
         "peak_extra_megabytes": {str(rows): _peak_memory(name, rows) for rows in (batch, 8 * batch)},
         "fused_bfloat16": "measured" if "fused_bfloat16" in times else "left out: this processor has no bfloat16 units",
+        "accuracy_on_g1-small": score_accuracy(PosePrior.load("g1-small"), _motions(data)),
         **provenance(),
     }
+
+
+def _motions(data: Path | None) -> list[Motion]:
+    """Clips to be exact on: those of a file or folder, or one of each embedded kind."""
+    robot = Robot.load("g1")
+    if data is None:
+        return [embedded_motion(name, robot) for name in CLIPS]
+    options = ReadOptions(robot, assume_fps=True)
+    return [motion for file in find_motion_files([data]) for motion in read_motions(file, options)]
 
 
 def random_prior(name: str) -> PosePrior:

@@ -67,6 +67,7 @@ def score(
     repeats: int = 7,
     bfloat16: bool | None = None,
     threads: int | None = None,
+    data: Path | None = None,
     output: Path | None = None,
 ) -> int:
     """Measure the Pose Geometry Score against the bare matrix products of one pass of poses and directions.
@@ -83,12 +84,13 @@ def score(
         repeats: how often each thing is measured.
         bfloat16: measure the bfloat16 pass too; only where the processor has such units, unless said.
         threads: threads to compute with; all cores unless said.
+        data: motions to measure the accuracy on; embedded ones if left away.
         output: also write the JSON here.
     """
     from pfmhr.bench.score import bench_score
     from pfmhr.files import write_json
 
-    result = bench_score(preset, batch, repeats, bfloat16, threads)
+    result = bench_score(preset, batch, repeats, bfloat16, threads, data)
     print_json(result)
     if output is not None:
         write_json(output, result)
