@@ -1,0 +1,132 @@
+"""A robot on a floor, with what a tracker needs to see: every body's frame, and which bodies touch the ground."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from pfmhr.errors import InputError
+from pfmhr.robots import Robot
+
+FLOOR = "floor"
+_FRAMES = {
+    "position": (mujoco.mjtSensor.mjSENS_FRAMEPOS, 3),
+    "orientation": (mujoco.mjtSensor.mjSENS_FRAMEQUAT, 4),
+    "linear_velocity": (mujoco.mjtSensor.mjSENS_FRAMELINVEL, 3),
+    "angular_velocity": (mujoco.mjtSensor.mjSENS_FRAMEANGVEL, 3),
+}
+
+
+@dataclass(frozen=True)
+class Box:
+    """A static box in the world, such as a vault."""
+
+    size: tuple[float, float, float]
+    """Half lengths in m."""
+    position: tuple[float, float, float]
+    """Centre in m."""
+    yaw: float = 0.0
+    """rad about z."""
+
+
+@dataclass(frozen=True)
+class SceneConfig:
+    """Physics. Defaults are MimicKit's rates and what is fastest on CPUs without visible harm."""
+
+    physics_rate: float = 120.0
+    """Physics steps per second."""
+    control_rate: float = 30.0
+    """Control steps per second."""
+    boxes: tuple[Box, ...] = ()
+    floor_friction: float = 1.0
+
+    def __post_init__(self) -> None:
+        ratio = self.physics_rate / self.control_rate if self.control_rate > 0 else 0.0
+        if not (ratio >= 1 and abs(ratio - round(ratio)) < 1e-9):
+            raise InputError(
+                "the physics rate must be a multiple of the control rate",
+                got=f"{self.physics_rate} and {self.control_rate} Hz",
+                code="bad_config",
+            )
+
+    @property
+    def substeps(self) -> int:
+        """Physics steps in a control step."""
+        return round(self.physics_rate / self.control_rate)
+
+
+class Scene:
+    """The compiled model of a robot in its world, and where in its sensor data things are."""
+
+    def __init__(self, robot: Robot, config: SceneConfig | None = None) -> None:
+        if not robot.floating_base:
+            raise InputError("a tracker needs a robot with a free root", where=robot.path, code="bad_robot")
+        self.robot, self.config = robot, config or SceneConfig()
+        self.bodies = robot.body_names
+        self.model = self._compile()
+        joints = [self.model.joint(name).id for name in robot.joint_names]
+        self.joint_positions: NDArray[np.intp] = self.model.jnt_qposadr[joints].astype(np.intp)
+        self.joint_velocities: NDArray[np.intp] = self.model.jnt_dofadr[joints].astype(np.intp)
+        driven = {int(joint): actuator for actuator, (joint, _) in enumerate(self.model.actuator_trnid)}
+        missing = [name for name, joint in zip(robot.joint_names, joints, strict=True) if joint not in driven]
+        if missing:
+            raise InputError("joints without an actuator", where=robot.path, got=", ".join(missing), code="bad_robot")
+        # Actuators need not come in the order of the joints; a control in joint order would be silent nonsense.
+        self.actuators: NDArray[np.intp] = np.array([driven[joint] for joint in joints], dtype=np.intp)
+
+    def frame(self, what: str) -> tuple[slice, int]:
+        """Columns of the sensor data that hold a frame quantity of all bodies, and numbers per body."""
+        start = 0
+        for name, (_, width) in _FRAMES.items():
+            if name == what:
+                return slice(start, start + width * len(self.bodies)), width
+            start += width * len(self.bodies)
+        raise InputError(f"no frame quantity '{what}'", fix=f"Available: {', '.join(_FRAMES)}.", code="unknown_name")
+
+    @property
+    def contacts(self) -> slice:
+        """Columns of the sensor data that say how many contacts each body has with the floor."""
+        start = sum(width for _, width in _FRAMES.values()) * len(self.bodies)
+        return slice(start, start + len(self.bodies))
+
+    def _compile(self) -> mujoco.MjModel:
+        spec = mujoco.MjSpec.from_file(str(self.robot.path))
+        spec.option.timestep = 1.0 / self.config.physics_rate
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        spec.option.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
+        spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
+        spec.option.iterations, spec.option.ls_iterations = 10, 20
+        spec.option.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
+        for geom in list(spec.geoms):
+            if geom.contype == 0 and geom.conaffinity == 0:
+                spec.delete(geom)  # only there to be looked at, and dear
+        friction = [self.config.floor_friction, 0.005, 0.0001]
+        spec.worldbody.add_geom(
+            name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05], friction=friction, condim=3
+        )
+        for number, box in enumerate(self.config.boxes):
+            turn = [np.cos(box.yaw / 2), 0.0, 0.0, np.sin(box.yaw / 2)]
+            kind = mujoco.mjtGeom.mjGEOM_BOX
+            spec.worldbody.add_geom(name=f"box{number}", type=kind, size=box.size, pos=box.position, quat=turn)
+        for actuator in spec.actuators:
+            actuator.ctrllimited = False  # a target beyond the range is how a position servo pushes
+        self._add_sensors(spec)
+        return spec.compile()
+
+    def _add_sensors(self, spec: mujoco.MjSpec) -> None:
+        for name, (kind, _) in _FRAMES.items():
+            for body in self.bodies:
+                spec.add_sensor(name=f"{body}_{name}", type=kind, objtype=mujoco.mjtObj.mjOBJ_XBODY, objname=body)
+        for body in self.bodies:
+            spec.add_sensor(
+                name=f"{body}_contact",
+                type=mujoco.mjtSensor.mjSENS_CONTACT,
+                objtype=mujoco.mjtObj.mjOBJ_BODY,
+                objname=body,
+                reftype=mujoco.mjtObj.mjOBJ_GEOM,
+                refname=FLOOR,
+                intprm=[1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND), 0, 1],
+            )
