@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import faiss
 import numpy as np
 import pytest
@@ -48,9 +46,9 @@ def line_pairs(tmp_path_factory: pytest.TempPathFactory, line: PoseCorpus, arm: 
 
 @pytest.fixture(scope="session")
 def line_field(tmp_path_factory: pytest.TempPathFactory, line_pairs: Pairs, arm: Robot) -> PoseDistanceField:
-    """400 steps of a small network: two seconds."""
+    """300 steps of a small network: two seconds."""
     config = DistanceConfig(
-        steps=400, batch_size=128, learning_rate=5e-3, warmup=20, weight_decay=0.0, eikonal=0.1, ema_decay=0.98
+        steps=300, batch_size=128, learning_rate=5e-3, warmup=20, weight_decay=0.0, eikonal=0.1, ema_decay=0.98
     )
     network = DistanceNetworkConfig(feature=8, hidden=8, head=(32, 32))
     return train_distance(tmp_path_factory.mktemp("line") / "run", line_pairs, arm, config, network)

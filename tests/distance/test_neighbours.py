@@ -37,7 +37,7 @@ def postures(count: int, seed: int = 0) -> Poses:
 
 def near(poses: Poses, count: int) -> Poses:
     """Queries about 0.3 rad off some of the poses."""
-    return poses[:count] + 0.05 * scattered(count, poses.shape[1], seed=5)
+    return (poses[:count] + 0.05 * scattered(count, poses.shape[1], seed=5)).astype(np.float32)
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -1,0 +1,44 @@
+"""Tables of the results page, made from results/*.json whenever the documentation is built."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pfmhr.studies import noise, perturbation, timestep
+from pfmhr.studies.tables import beside, cells
+
+ROOT = Path(__file__).resolve().parents[1]
+
+STUDIES = {
+    "timestep": (("t_eval",), ("angular", "permutation", "sign_flip", "average"), timestep.PAPER),
+    "noise": (
+        ("samples",),
+        ("rank_correlation", "percentile_mae", "region_agreement", "reward_mae", "milliseconds"),
+        noise.PAPER,
+    ),
+    "perturbation": (
+        ("perturbation", "severity"),
+        ("normalised_score", "percentile_change", "multiplier_change", "region_agreement"),
+        perturbation.PAPER,
+    ),
+}
+
+
+def write_tables() -> None:
+    """One file per stored study in docs/generated, for the pages to include."""
+    folder = ROOT / "docs" / "generated"
+    folder.mkdir(exist_ok=True)
+    for path in sorted((ROOT / "results").glob("study_*.json")):
+        name = path.stem.removeprefix("study_").removesuffix("_held_out")
+        result = json.loads(path.read_text())
+        keys, columns, paper = STUDIES[name]
+        table = beside(result["rows"], keys, columns, paper)
+        (folder / f"{path.stem}.md").write_text(_markdown(table) + f"\n`{result['command']}`\n")
+
+
+def _markdown(table: list[dict[str, Any]]) -> str:
+    head = [column.replace("_", " ") for column in table[0]]
+    lines = [head, ["---"] * len(head), *cells(table)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
