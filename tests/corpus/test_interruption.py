@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus
-from pfmhr.corpus.writing import exclusive
 from pfmhr.errors import InputError
+from pfmhr.files import exclusive
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot
 

@@ -283,6 +283,25 @@ def test_a_walk_from_outside_the_limits_ends_inside(line_field: PoseDistanceFiel
     assert (walked[:, 0] - walked[:, 1]).abs().max() < 0.1
 
 
+class Beyond(torch.nn.Module):
+    """d = 3 − q₁: the way back leads out of the limits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.far = torch.nn.Parameter(torch.tensor(3.0))
+
+    def forward(self, pose: Tensor) -> Tensor:
+        return self.far - pose[..., 0]
+
+
+def test_a_walk_ends_at_the_limit_it_meets() -> None:
+    """A tenth of 3 rad first, to 0.3; then it would go on beyond 1."""
+    field = PoseDistanceField("toy", ("a", "b"), (-1, 0), (-1.0,) * 2, (1.0,) * 2, Beyond())  # type: ignore[arg-type]
+    start = torch.tensor([[0.0, 0.5]])
+    assert field.project(start, steps=1)[0].tolist() == pytest.approx([0.3, 0.5])
+    assert field.project(start, steps=30)[0].tolist() == [1.0, 0.5]
+
+
 def test_a_pose_that_is_none_stops_nobody_else(line_field: PoseDistanceField) -> None:
     given = torch.tensor([[0.5, -0.5], [math.nan, 0.0]])
     walked = line_field.project(given, steps=20)

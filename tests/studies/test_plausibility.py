@@ -312,6 +312,20 @@ def test_a_field_of_poses_is_blind_to_changes_and_sees_poses(seen: dict[tuple[st
         assert seen[pose, "PDF-HR"] > 0.95
 
 
+def test_a_field_judges_the_pose_after_the_step(g1: Robot, independent: PosePrior, field: PoseDistanceField) -> None:
+    """The elbow stands still. Exchanged changes move it in 10 steps of 29, and only these are seen: ½ + 5/29."""
+
+    class Elbow(FromTheMiddle):
+        def forward(self, pose: Tensor) -> Tensor:
+            return (pose - self.middle)[..., g1.joint_names.index("left_elbow_joint")].abs()
+
+    limits = (field.lower, field.upper)
+    elbow = PoseDistanceField("g1", g1.joint_names, field.parents, *limits, Elbow(g1))  # type: ignore[arg-type]
+    found = chances(plausibility_study(independent, elbow, [wandering(g1, seed) for seed in range(3)]))
+    assert found["changes shuffled", "PDF-HR"] == pytest.approx(0.5 + 5 / 29, abs=0.03)
+    assert found["time reversed", "PDF-HR"] == 0.5
+
+
 def test_reconstruction_sees_poses_and_hardly_changes(seen: dict[tuple[str, str], float]) -> None:
     for pose in ("random motion", "joints at limits"):
         assert seen[pose, "FM-Recon"] > 0.9

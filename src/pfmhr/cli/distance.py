@@ -55,12 +55,13 @@ def train(
     use_threads(threads)
     opened = PoseCorpus.open(corpus)
     robot = Robot.load(opened.manifest.robot)
-    wanted = PairConfig(metric=metric, neighbours=neighbours, seed=seed)
+    count = PairConfig().count if pairs is None else pairs
+    wanted = PairConfig(count=count, metric=metric, neighbours=neighbours, seed=seed)
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
     start = PAPER if preset == "paper" else DistanceConfig()
     config = replace(start, seed=seed, **{name: value for name, value in changes.items() if value is not None})
     with progress_bar("labelling") as labelled:
-        made = make_pairs(out / "pairs", opened, robot, replace(wanted, count=pairs or wanted.count), say, labelled)
+        made = make_pairs(out / "pairs", opened, robot, wanted, say, labelled)
     with training_bar("training") as progress:
         field = train_distance(out, made, robot, config, say=say, progress=progress)
     held_out = field.about["held_out"]

@@ -9,6 +9,7 @@ import tyro
 
 from pfmhr.cli.console import print_json, print_table, say
 from pfmhr.errors import InputError
+from pfmhr.files import disk_errors
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
@@ -78,11 +79,12 @@ def score(
     clips = _read(motions, robot, fps)
     shared = Calibration.load(calibration) if calibration else None
     if reference is not None:
-        shared = Calibration.fit(scorer, _read((reference,), robot, fps)[:1], 1.0 / control_rate, generator)
-    out.mkdir(parents=True, exist_ok=True)
+        shared = Calibration.fit(scorer, _read((reference,), robot, fps)[:1], time_step(control_rate), generator)
+    with disk_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
     summaries = []
     for clip, name in zip(clips, _file_names(clips), strict=True):
-        own = shared or Calibration.fit(scorer, [clip], 1.0 / control_rate, generator)
+        own = shared or Calibration.fit(scorer, [clip], time_step(control_rate), generator)
         timeline = score_motion(scorer, own, clip, ramp, generator)
         timeline.write_csv(out / f"{name}.csv")
         timeline_plot(out / f"{name}.png", timeline, ramp)
@@ -131,7 +133,9 @@ def calibrate(
     loaded = PosePrior.load(prior)
     clips = _read(motions, _robot_of(loaded.robot), fps)
     scorer = PoseGeometryScore(loaded, t_eval, samples)
-    fitted = Calibration.fit(scorer, clips, 1.0 / control_rate, torch.Generator().manual_seed(seed), pooled, phases)
+    fitted = Calibration.fit(
+        scorer, clips, time_step(control_rate), torch.Generator().manual_seed(seed), pooled, phases
+    )
     fitted.save(out)
     rows = []
     for number, (reference, values) in enumerate(zip(fitted.references, fitted.values[0], strict=True)):
@@ -142,6 +146,13 @@ def calibrate(
     print_table("", ["id", "motion", "transitions", "left out", "1 %", "5 %", "median"], rows)
     say(f"{out}: {len(rows)} reference(s) at {control_rate:g} steps/s, t_eval {t_eval:g}")
     return 0
+
+
+def time_step(control_rate: float) -> float:
+    """Seconds of a control step."""
+    if not control_rate > 0:
+        raise InputError("the control rate must be positive: a time step", got=control_rate, code="bad_dt")
+    return 1.0 / control_rate
 
 
 def _robot_of(name: str) -> Robot:

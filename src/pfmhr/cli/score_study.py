@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, progress_bar, say
+from pfmhr.cli.score import time_step
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
@@ -56,7 +57,7 @@ class Material:
         from pfmhr.studies.transitions import Transitions
 
         prior, motions = self.load()
-        return prior, Transitions.draw(motions, self.transitions, 1.0 / self.control_rate, self.seed)
+        return prior, Transitions.draw(motions, self.transitions, time_step(self.control_rate), self.seed)
 
     def report(self, name: str, result: dict[str, Any], table: list[dict[str, Any]]) -> None:
         """Write json and csv, and show the table."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -112,13 +113,16 @@ class PoseDistanceField:
         config = read_config(place, FORMAT, VERSION, KIND)
         try:
             sizes = DistanceNetworkConfig(**{**config["network"], "head": tuple(config["network"]["head"])})
-            network = DistanceNetwork(config["parents"], sizes)
-            load_weights(network, place, config["weights_sha256"], KIND)
+            with torch.inference_mode(False):
+                network = DistanceNetwork(config["parents"], sizes)
+                load_weights(network, place, config["weights_sha256"], KIND)
             columns = {name: tuple(config[name]) for name in ("joint_names", "parents", "lower", "upper")}
+            if any(len(column) != network.joints for column in columns.values()):
+                raise InputError("joints, tree and limits differ in number", code="bad_distance_field")
             loaded = PoseDistanceField(config["robot"], **columns, network=network, about=config.get("about", {}))
         except InputError as error:
             raise error.at(place) from None
-        except (KeyError, TypeError, IndexError) as error:
+        except (KeyError, TypeError, IndexError, ValueError, RuntimeError) as error:
             raise InputError(f"incomplete config: {error}", where=place, code="bad_distance_field") from error
         if robot is not None and robot.joint_names != loaded.joint_names:
             raise InputError(
@@ -131,7 +135,8 @@ class PoseDistanceField:
         return loaded
 
     def _poses(self, poses: Tensor | NDArray[Any]) -> Tensor:
-        values = torch.as_tensor(poses, dtype=torch.float32)
+        given = poses if isinstance(poses, Tensor) else np.ascontiguousarray(poses, dtype=np.float32)
+        values = torch.as_tensor(given, dtype=torch.float32)
         if values.ndim != 2 or values.shape[1] != len(self.joint_names):
             raise InputError(
                 "poses have the wrong shape",

@@ -45,10 +45,15 @@ class NeighbourIndex:
 
     def distances(self, queries: Poses, neighbours: int = 1) -> NDArray[np.float32]:
         """Distances in rad to the nearest corpus poses, nearest first: ``(M, J)`` → ``(M, neighbours)``."""
+        _require_enough(self.poses, neighbours)
         wanted = min(neighbours * SHORT_LIST[self.metric], len(self.poses))
         squared, places = self._index.search(np.ascontiguousarray(queries, dtype=np.float32), wanted)
         found = np.sqrt(np.maximum(squared, 0.0)) if self.metric == "l2" else _l1(queries, self.poses, places)
-        return np.sort(found, axis=1)[:, :neighbours].astype(np.float32)
+        found = np.sort(found, axis=1)[:, :neighbours].astype(np.float32)
+        short = (places >= 0).sum(axis=1) < neighbours  # the cells searched hold fewer
+        if short.any():
+            found[short] = brute_force(self.poses, queries[short], self.metric, neighbours)
+        return found
 
     def recall(self, queries: Poses, neighbours: int = 1, tolerance: float = 0.01) -> float:
         """Share of labels (mean distance to the neighbours) within ``tolerance`` of brute force."""
@@ -60,6 +65,7 @@ class NeighbourIndex:
 def brute_force(poses: Poses, queries: Poses, metric: Metric = "l2", neighbours: int = 1) -> NDArray[np.float32]:
     """The same distances by comparing with every pose: ``(M, neighbours)``."""
     faiss = _faiss()
+    _require_enough(poses, neighbours)
     kind = faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_L1
     found, _ = faiss.knn(
         np.ascontiguousarray(queries, np.float32), np.ascontiguousarray(poses, np.float32), neighbours, metric=kind
@@ -75,6 +81,13 @@ def _l1(queries: Poses, poses: Poses, places: NDArray[np.int64], block: int = 40
         apart = np.abs(poses[places[rows]] - queries[rows, None]).sum(axis=2)
         out[rows] = np.where(places[rows] >= 0, apart, np.inf)
     return out
+
+
+def _require_enough(poses: Poses, neighbours: int) -> None:
+    if neighbours > len(poses):
+        raise InputError(
+            "more neighbours than poses", expected=f"at most {len(poses)}", got=neighbours, code="bad_config"
+        )
 
 
 def _faiss() -> Any:

@@ -8,6 +8,8 @@ the limits and labelled by its nearest neighbours, so that a push that lands nea
 from __future__ import annotations
 
 import json
+import math
+import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +24,7 @@ from pfmhr.distance.neighbours import Metric, NeighbourIndex
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically, write_json
 from pfmhr.robots import Robot
+from pfmhr.training import claim
 
 MANIFEST, FORMAT = "pairs.json", "pfmhr-pairs"
 RECALL_SAMPLE = 1000
@@ -48,8 +51,10 @@ class PairConfig:
     shard: int = 65_536
 
     def __post_init__(self) -> None:
-        shares = self.on_manifold + self.uniform
-        if self.count < 1 or self.neighbours < 1 or not (self.on_manifold >= 0 and self.uniform >= 0 and shares <= 1):
+        counts = min(self.count, self.neighbours, self.shard) >= 1 and self.seed >= 0
+        shares = self.on_manifold >= 0 and self.uniform >= 0 and self.on_manifold + self.uniform <= 1
+        pushes = 0 <= self.few_joints <= 1 and len(self.scales) > 0 and all(0 < s < math.inf for s in self.scales)
+        if not (counts and shares and pushes):
             raise InputError("impossible pairs", got=self, code="bad_config")
 
 
@@ -70,12 +75,13 @@ class Pairs:
             about = json.loads((directory / MANIFEST).read_bytes())
             if about.get("format") != FORMAT:
                 raise ValueError(f"format {about.get('format')}")
-            parts = [np.load(directory / name, allow_pickle=False) for name in about["shards"]]
+            table = np.concatenate([np.load(directory / name, allow_pickle=False) for name in about["shards"]])
+            if table.ndim != 2 or len(table) != about["pairs"]["count"]:
+                raise ValueError(f"{table.shape} in the shards")
         except FileNotFoundError as error:
             raise InputError("no finished pairs here", where=directory, code="not_found") from error
-        except (OSError, ValueError, KeyError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(f"unreadable pairs: {error}", where=directory, code="bad_pairs") from error
-        table = np.concatenate(parts)
         return Pairs(np.ascontiguousarray(table[:, :-1]), table[:, -1].copy(), about)
 
 
@@ -93,6 +99,7 @@ def make_pairs(
     with exclusive(directory):
         if (directory / MANIFEST).exists():
             return _accept(directory, about)
+        claim(directory, about, finished=MANIFEST)
         index = NeighbourIndex(np.asarray(corpus.poses[:]), config.metric, config.seed)
         names = [f"pairs-{number:05d}.npy" for number in range(-(-config.count // config.shard))]
         for number, name in enumerate(names):

@@ -64,6 +64,8 @@ class DistanceTask:
     def __init__(self, pairs: Pairs, config: DistanceConfig, network: DistanceNetwork, rank: int, world: int) -> None:
         self.model, self.objective = network, Objective(network, config.eikonal)
         self._config, self._part = config, (rank, world)
+        if not 0.0 < config.held_out < 1.0:
+            raise InputError("the held-out share must lie between 0 and 1", got=config.held_out, code="bad_config")
         kept = max(1, round(len(pairs.poses) * (1.0 - config.held_out)))
         if kept == len(pairs.poses):
             raise InputError("too few pairs to hold any out", got=len(pairs.poses), code="too_short")
@@ -103,6 +105,13 @@ def train_distance(
 ) -> PoseDistanceField:
     """Train a field into ``directory``, resuming what is there."""
     sizes = network or DistanceNetworkConfig()
+    if pairs.poses.shape[1] != robot.num_joints:
+        raise InputError(
+            "the pairs are of another robot",
+            expected=f"{robot.num_joints} joints",
+            got=pairs.poses.shape[1],
+            code="wrong_robot",
+        )
     about = {
         "pairs": {key: pairs.about.get(key) for key in ("corpus", "poses", "pairs", "recall")},
         "network": {**asdict(sizes), "head": list(sizes.head)},

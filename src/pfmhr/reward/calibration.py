@@ -97,24 +97,7 @@ class Calibration:
 
     def motion_ids(self, like: Tensor, motion_id: int | Tensor) -> Tensor:
         """Motion numbers ``(N,)`` on the device of ``like``; a single one serves all rows."""
-        ids = torch.as_tensor(motion_id, device=like.device)
-        if ids.ndim == 0:
-            ids = ids.expand(like.shape[-1])
-        if ids.shape != like.shape[-1:] or ids.is_floating_point() or ids.dtype == torch.bool:
-            raise InputError(
-                "one whole motion number per transition",
-                expected=tuple(like.shape[-1:]),
-                got=f"{tuple(ids.shape)} {ids.dtype}",
-                code="bad_shape",
-            )
-        # On an accelerator looking at the values would stall it; there an index out of range fails by itself.
-        if ids.device.type == "cpu" and len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < len(self.references):
-            raise InputError(
-                "unknown motion number",
-                expected=f"0 to {len(self.references) - 1}",
-                got=f"{int(ids.min())} to {int(ids.max())}",
-                code="unknown_name",
-            )
+        ids = motion_ids(like, motion_id, len(self.references))
         return torch.zeros_like(ids, dtype=torch.long) if self.pooled else ids.long()
 
     def require(self, score: TransitionScore) -> None:
@@ -164,6 +147,29 @@ class Calibration:
             "channels": len(self.values),
             "references": [asdict(reference) for reference in self.references],
         }
+
+
+def motion_ids(like: Tensor, motion_id: int | Tensor, count: int) -> Tensor:
+    """Motion numbers ``(N,)`` below ``count``."""
+    ids = torch.as_tensor(motion_id, device=like.device)
+    if ids.ndim == 0:
+        ids = ids.expand(like.shape[-1])
+    if ids.shape != like.shape[-1:] or ids.is_floating_point() or ids.dtype == torch.bool:
+        raise InputError(
+            "one whole motion number per transition",
+            expected=tuple(like.shape[-1:]),
+            got=f"{tuple(ids.shape)} {ids.dtype}",
+            code="bad_shape",
+        )
+    # On an accelerator looking at the values would stall it; there an index out of range fails by itself.
+    if ids.device.type == "cpu" and len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < count:
+        raise InputError(
+            "unknown motion number",
+            expected=f"0 to {count - 1}",
+            got=f"{int(ids.min())} to {int(ids.max())}",
+            code="unknown_name",
+        )
+    return ids.long()
 
 
 def _score_motion(

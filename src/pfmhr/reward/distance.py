@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,6 +14,8 @@ from torch import Tensor
 from pfmhr.distance import PoseDistanceField
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
+from pfmhr.reward.calibration import motion_ids
+from pfmhr.reward.modulators import as_mask
 from pfmhr.reward.tally import Tally
 
 Poses = Tensor | NDArray[Any]
@@ -34,7 +37,8 @@ class DistanceReward:
     weight: float = 0.2
 
     def __post_init__(self) -> None:
-        if not (self.bad > 0 and self.tolerance >= 0 and self.alpha >= 0 and self.weight >= 0):
+        known = self.good in ("dynamic", "static") and self.combine in ("multiply", "add")
+        if not (known and self.bad > 0 and self.tolerance >= 0 and 0 <= self.alpha < math.inf and self.weight >= 0):
             raise InputError("impossible distance reward", got=self, code="bad_config")
 
     def badness(self, distance: Tensor, reference: Tensor) -> Tensor:
@@ -53,7 +57,7 @@ class DistanceModulator:
         for motion in references:
             if motion.joint_names != field.joint_names:
                 raise InputError("the motion is for other joints than the field", where=motion.name, code="wrong_robot")
-        worst = [field(torch.from_numpy(motion.joint_pos).to(field.device)).max() for motion in references]
+        worst = [self._largest(motion) for motion in references]
         self._worst = torch.stack(worst) if worst else torch.zeros(0)
         self._tally = Tally()
 
@@ -77,7 +81,7 @@ class DistanceModulator:
         finite = torch.isfinite(distance)
         near = self._reference(distance, motion_id, reference_pose)
         badness = self.settings.badness(distance.nan_to_num(posinf=0.0), near)
-        judged = finite if valid is None else finite & torch.as_tensor(valid, device=finite.device)
+        judged = finite if valid is None else finite & as_mask(valid, finite)
         badness = torch.where(judged, badness, 0.0)
         self._tally.add(torch.exp(-self.settings.alpha * badness), 1.0 - badness, judged, finite)
         if self.settings.combine == "multiply":
@@ -96,12 +100,21 @@ class DistanceModulator:
         if self.settings.good == "static":
             if not len(self._worst):
                 raise InputError("a static distance reward needs its reference motions", code="bad_calibration")
-            ids = torch.as_tensor(motion_id, device=distance.device).long().expand(distance.shape)
-            return self._worst.to(distance.device)[ids]
+            return self._worst.to(distance.device)[motion_ids(distance, motion_id, len(self._worst))]
         if reference_pose is None:
             raise InputError(
                 "the dynamic distance reward needs the reference pose of this moment",
                 fix='Pass reference_pose=, or use good="static".',
                 code="bad_config",
             )
-        return self.field(reference_pose).to(distance.device)
+        near = self.field(reference_pose).to(distance.device)
+        if near.shape != distance.shape:
+            raise InputError("one reference pose per pose", expected=len(distance), got=len(near), code="bad_shape")
+        return near
+
+    def _largest(self, motion: Motion) -> Tensor:
+        distance = self.field(torch.from_numpy(motion.joint_pos).to(self.field.device))
+        finite = distance[distance.isfinite()]
+        if not len(finite):
+            raise InputError("no finite pose in the reference", where=motion.name, code="bad_calibration")
+        return finite.max()

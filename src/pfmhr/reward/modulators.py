@@ -92,7 +92,7 @@ class _CalibratedModulator:
         self.calibration.require_dt(dt)
         values, finite = self.score.evaluate(previous_pose, pose, dt, generator=generator)
         percentile = self.percentile(values, self.calibration.motion_ids(values, motion_id))
-        judged = finite if valid is None else finite & _mask(valid, finite)
+        judged = finite if valid is None else finite & as_mask(valid, finite)
         multiplier = torch.where(judged, self.ramp.multiplier(percentile), 1.0)
         self._tally.add(multiplier, percentile, judged, finite)
         return multiplier
@@ -147,7 +147,8 @@ class ReconstructionModulator(_CalibratedModulator):
         return torch.stack([reference.not_below(error, motion) for reference, error in levels]).mean(dim=0)
 
 
-def _mask(valid: Tensor, like: Tensor) -> Tensor:
+def as_mask(valid: Tensor, like: Tensor) -> Tensor:
+    """A truth value per transition, shaped as ``like``, or a clear refusal."""
     mask = torch.as_tensor(valid, device=like.device)
     if mask.shape != like.shape or mask.dtype != torch.bool:
         raise InputError(

@@ -42,7 +42,7 @@ def _name_worst(panel: Any, timeline: Timeline, worst: Any) -> None:
     for place, index in enumerate(worst.tolist(), start=1):
         at = (float(timeline.time[index]), float(timeline.score[index]))
         panel.annotate(str(place), at, textcoords="offset points", xytext=(4, 5), fontsize=8, color=FAULT)
-        joints = timeline.contributions[index].topk(TOP_JOINTS).indices.tolist()
+        joints = timeline.contributions[index].topk(min(TOP_JOINTS, len(timeline.joint_names))).indices.tolist()
         names = ", ".join(timeline.joint_names[joint].removesuffix("_joint") for joint in joints)
         lines.append(f"{place}  {at[0]:.2f} s  {names}")
     panel.text(

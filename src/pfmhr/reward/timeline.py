@@ -50,7 +50,7 @@ class Timeline:
             "not_finite": int((~judged).sum()),
             "median_score": float(self.score[judged].median()) if judged.any() else None,
             "mean_percentile": float(self.percentile[judged].sum()) / count,
-            "mean_multiplier": float(self.multiplier[judged].sum()) / count,
+            "mean_multiplier": float(self.multiplier[judged].sum()) / count if judged.any() else 1.0,
             "share_cut": float((self.multiplier[judged] < 1.0).sum()) / count,
         }
 
@@ -64,8 +64,9 @@ class Timeline:
         text = io.StringIO()
         writer = csv.writer(text)
         head = ["time", "score", "percentile", "multiplier", "finite"]
-        writer.writerow([*head, *(f"joint_{n}" for n in range(1, 4)), *(f"part_{n}" for n in range(1, 4))])
-        parts, joints = self.contributions.topk(min(TOP_JOINTS, self.contributions.shape[1]), dim=1)
+        shown = range(1, 1 + min(TOP_JOINTS, len(self.joint_names)))
+        writer.writerow([*head, *(f"joint_{n}" for n in shown), *(f"part_{n}" for n in shown)])
+        parts, joints = self.contributions.topk(len(shown), dim=1)
         columns = (self.time, self.score, self.percentile, self.multiplier, self.finite.int(), joints, parts)
         for time, score, percentile, factor, finite, top, part in zip(*(c.tolist() for c in columns), strict=True):
             names = [self.joint_names[joint] for joint in top]

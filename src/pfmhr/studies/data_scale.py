@@ -18,6 +18,7 @@ from pfmhr.motion.checks import find_motion_files
 from pfmhr.motion.reading import ReadOptions, read_motions
 from pfmhr.prior import PriorConfig, TrainConfig, train_prior
 from pfmhr.robots import Robot
+from pfmhr.studies.material import is_among
 from pfmhr.studies.plots import scale_figure
 from pfmhr.studies.timestep import timestep_study
 from pfmhr.studies.transitions import Transitions
@@ -59,6 +60,7 @@ def held_out_motions(files: Sequence[Path], corpus: PoseCorpus, robot: Robot, tr
     """The clips that training on this corpus, or on a subset of it, leaves out."""
     split = split_by_source(corpus, train.held_out, train.seed)
     starts = set(split.held_out.starts.tolist())
-    names = {Path(source.path).name for source in corpus.sources if source.start in starts}
+    sources = [(source.path, source.clip) for source in corpus.sources if source.start in starts]
     options = ReadOptions(robot, assume_fps=True)
-    return [motion for file in files if file.name in names for motion in read_motions(file, options)]
+    motions = (motion for file in files for motion in read_motions(file, options))
+    return [motion for motion in motions if is_among(motion, sources)]

@@ -28,14 +28,14 @@ def study_motions(
     motions = [motion for file in find_motion_files(list(data)) for motion in read_motions(file, options)]
     if seen != "all":
         held_out = _held_out(prior)
-        motions = [motion for motion in motions if (_key(motion) in held_out) == (seen == "held-out")]
-    if not motions:
+        motions = [motion for motion in motions if is_among(motion, held_out) == (seen == "held-out")]
+    if not motions or most < 1:
         raise InputError(f"no clip to study ({seen})", where=", ".join(map(str, data)), code="no_transitions")
     chosen = np.sort(np.random.default_rng(seed).permutation(len(motions))[:most])
     return [motions[index] for index in chosen]
 
 
-def _held_out(prior: PosePrior) -> set[str]:
+def _held_out(prior: PosePrior) -> list[tuple[str, str]]:
     sources = prior.about.get("held_out_sources")
     if not sources:
         raise InputError(
@@ -43,8 +43,13 @@ def _held_out(prior: PosePrior) -> set[str]:
             fix="Use --clips all, or train it with this version.",
             code="bad_prior",
         )
-    return {Path(path).name for path, _ in sources}
+    return [(path, clip) for path, clip in sources]
 
 
-def _key(motion: Motion) -> str:
-    return Path(motion.source).name
+def is_among(motion: Motion, sources: Sequence[tuple[str, str]]) -> bool:
+    """Whether one of the sources (path, clip) is this clip: paths in a corpus begin at the folder that was given."""
+    parts = Path(motion.source).absolute().parts
+    return any(
+        parts[-len(tail) :] == tail and clip in ("", motion.name)
+        for tail, clip in ((Path(path).parts, clip) for path, clip in sources)
+    )

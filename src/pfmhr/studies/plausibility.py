@@ -16,6 +16,7 @@ from scipy.stats import rankdata
 from torch import Tensor
 
 from pfmhr.distance import PoseDistanceField
+from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
@@ -42,6 +43,8 @@ def plausibility_study(
     clips = [torch.from_numpy(motion.resample(control_rate).joint_pos) for motion in motions if motion.num_frames > 1]
     total = sum(len(clip) - 1 for clip in clips)
     chosen = torch.randperm(total, generator=generator)[:transitions]
+    if not len(chosen):
+        raise InputError("no transition in the data", code="no_transitions")
 
     before, after = (torch.cat(side)[chosen] for side in zip(*((clip[:-1], clip[1:]) for clip in clips), strict=True))
     # Errors at different noise levels have different sizes; each counts in units of what real poses have.

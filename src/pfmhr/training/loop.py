@@ -93,12 +93,14 @@ def run_loop(
                 log.write(
                     step, loss=value, gradient_norm=norm, learning_rate=config.rate_at(step - 1), poses_per_second=speed
                 )
-                if progress:
-                    progress(step, config.steps, f"loss {value:.4f}, {speed:,.0f} poses/s")
             if log and (step % config.evaluate_every == 0 or step == config.steps):
                 log.write(step, held_out_loss=task.held_out_loss(average.module))
             if log and (step % config.checkpoint_every == 0 or step == config.steps):
                 save_checkpoint(checkpoints, step, model, average, optimiser)
+            if log and progress and (step % config.log_every == 0 or step == config.steps):
+                # Last, so that an interruption from here loses no line of the log.
+                speed = (step - first) * config.batch_size / (time.perf_counter() - start)
+                progress(step, config.steps, f"loss {value:.4f}, {speed:,.0f} poses/s")
     except KeyboardInterrupt:
         if leader:
             save_checkpoint(checkpoints, step, model, average, optimiser)
