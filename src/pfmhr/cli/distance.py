@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import tyro
 
 from pfmhr.cli.console import print_table, progress_bar, say, training_bar
+from pfmhr.cli.options import given, use_threads
 
 
 def train(
@@ -46,7 +47,6 @@ def train(
     """
     from dataclasses import replace
 
-    from pfmhr.cli.prior import use_threads
     from pfmhr.corpus import PoseCorpus
     from pfmhr.distance import DistanceConfig, PairConfig, make_pairs, train_distance
     from pfmhr.distance.training import PAPER
@@ -59,7 +59,7 @@ def train(
     wanted = PairConfig(count=count, metric=metric, neighbours=neighbours, seed=seed)
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
     start = PAPER if preset == "paper" else DistanceConfig()
-    config = replace(start, seed=seed, **{name: value for name, value in changes.items() if value is not None})
+    config = replace(start, seed=seed, **given(changes))
     with progress_bar("labelling") as labelled:
         made = make_pairs(out / "pairs", opened, robot, wanted, say, labelled)
     with training_bar("training") as progress:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, remark, say, training_bar
+from pfmhr.cli.options import given, use_threads
 
 Corpus = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")]
 Prior = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PRIOR")]
@@ -87,7 +88,7 @@ def train(
         "distinct_times": distinct_times,
         "schedule": schedule,
     }
-    training = replace(TrainConfig(seed=seed, compile=compile), **_given(changes))
+    training = replace(TrainConfig(seed=seed, compile=compile), **given(changes))
     with training_bar("training") as progress:
         prior = train_prior(out, opened, Robot.load(opened.manifest.robot), config, training, say, progress)
     say(f"{out}: held-out loss {prior.about['held_out_loss']:.4f} per joint after {prior.about['steps']:,} steps")
@@ -128,7 +129,7 @@ def extend(
     start, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
     target = out or Path(f"{prior.rstrip('/')}-extended")
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
-    training = replace(TrainConfig(seed=seed), **_given(changes))
+    training = replace(TrainConfig(seed=seed), **given(changes))
     with training_bar("extending") as progress:
         grown = extend_prior(start, target, opened, Robot.load(opened.manifest.robot), training, say, progress)
     say(f"{target}: held-out loss {grown.about['held_out_loss']:.4f} per joint")
@@ -286,16 +287,3 @@ def _show_evaluation(result: dict[str, Any]) -> None:
     figures = list(result[comparisons[0]])
     rows = [[name.replace("_", " "), *(f"{result[which][name]:.4f}" for which in comparisons)] for name in figures]
     print_table("likeness", ["", *(which.replace("_", " ") for which in comparisons)], rows)
-
-
-def _given(changes: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in changes.items() if value is not None}
-
-
-def use_threads(threads: int | None) -> None:
-    """Let torch compute with so many threads: all cores we may use unless said."""
-    import torch
-
-    from pfmhr.motion.checks.paths import available_cores
-
-    torch.set_num_threads(threads or available_cores())

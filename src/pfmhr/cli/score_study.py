@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, progress_bar, say
+from pfmhr.cli.options import use_threads
 from pfmhr.cli.score import time_step
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ class Material:
 
     def load(self) -> tuple[PosePrior, list[Motion]]:
         """The prior and the chosen clips."""
-        from pfmhr.cli.prior import use_threads
         from pfmhr.prior import PosePrior
         from pfmhr.studies.material import study_motions
 

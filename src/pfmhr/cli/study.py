@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, say, training_bar
+from pfmhr.cli.options import use_threads
 
 Data = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
@@ -37,7 +38,6 @@ def data_scale(
         seed: of everything.
         threads: threads to compute with; all cores unless said.
     """
-    from pfmhr.cli.prior import use_threads
     from pfmhr.prior import TrainConfig
     from pfmhr.robots import Robot
     from pfmhr.studies.data_scale import data_scale_study
@@ -78,7 +78,6 @@ def extension(
         seed: of everything.
         threads: threads to compute with; all cores unless said.
     """
-    from pfmhr.cli.prior import use_threads
     from pfmhr.prior import TrainConfig
     from pfmhr.robots import Robot
     from pfmhr.studies.extension import extension_study
@@ -113,7 +112,6 @@ def prior_choices(
         seed: of everything.
         threads: threads to compute with; all cores unless said.
     """
-    from pfmhr.cli.prior import use_threads
     from pfmhr.prior import TrainConfig
     from pfmhr.robots import Robot
     from pfmhr.studies.prior_choices import prior_choices_study
@@ -165,7 +163,6 @@ def shared_times(
         seed: of everything.
         threads: threads to compute with; all cores unless said.
     """
-    from pfmhr.cli.prior import use_threads
     from pfmhr.prior import TrainConfig
     from pfmhr.robots import Robot
     from pfmhr.studies.shared_times import shared_times_study

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 import torch
@@ -65,7 +66,7 @@ class NoModulation:
         return {}
 
 
-class _CalibratedModulator:
+class _CalibratedModulator(ABC):
     """Score → reference percentile → ramp. What differs is how a score becomes a percentile."""
 
     def __init__(
@@ -101,9 +102,9 @@ class _CalibratedModulator:
         """``r^T·r^P``, Eq. 18."""
         return reward * factor
 
+    @abstractmethod
     def percentile(self, values: Tensor, motion: Tensor) -> Tensor:
         """Reference percentile ``(N,)`` of score values ``(channels, N)``; high is good."""
-        raise NotImplementedError
 
     def statistics(self, reset: bool = True) -> dict[str, float]:
         """Mean factor and percentile, share of transitions cut, and how many were not finite."""

@@ -15,6 +15,9 @@ from torch import Tensor
 from pfmhr.errors import InputError
 from pfmhr.prior import PosePrior
 
+POSES_PER_CHUNK = 4096
+"""Poses (times corruption samples) handled at once: what a call needs beyond its input and output does not
+grow with the batch. A multiple of 16, so that noise drawn chunk by chunk is the noise drawn at once."""
 BROKEN = 1e6
 """rad: no joint is here; squares of such numbers would overflow."""
 

@@ -14,15 +14,21 @@ from pfmhr.prior import PosePrior
 from pfmhr.prior.path import corrupt
 from pfmhr.score.engine import Choice, Engine, Precision, make_engine
 from pfmhr.score.geometry import PoseGeometry
-from pfmhr.score.inputs import as_noise, as_poses, check_dt, check_flow_time, chunks, corruption, finite_rows
+from pfmhr.score.inputs import (
+    POSES_PER_CHUNK,
+    as_noise,
+    as_poses,
+    check_dt,
+    check_flow_time,
+    chunks,
+    corruption,
+    finite_rows,
+)
 
 Poses = Tensor | NDArray[Any]
 
 STABILISER = 1e-6
 """η: keeps the direction of a vanishing change finite (Eq. 14)."""
-POSES_PER_CHUNK = 4096
-"""Poses (times corruption samples) handled at once: what a call needs beyond its input and output does not
-grow with the batch. A multiple of 16, so that noise drawn chunk by chunk is the noise drawn at once."""
 
 
 class PoseGeometryScore:

@@ -12,11 +12,10 @@ from pfmhr.errors import InputError
 from pfmhr.prior import PosePrior
 from pfmhr.prior.path import corrupt
 from pfmhr.score.engine import Choice, Engine, Precision, make_engine
-from pfmhr.score.inputs import as_poses, check_flow_time, chunks, corruption, finite_rows
+from pfmhr.score.inputs import POSES_PER_CHUNK, as_poses, check_flow_time, chunks, corruption, finite_rows
 
 NOISE_LEVELS = (0.55, 0.65, 0.80)
 """The paper's three flow times."""
-POSES_PER_CHUNK = 4096
 
 
 class ReconstructionScore:

@@ -10,15 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.bench.machine import provenance
-from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus, make_subset
-from pfmhr.corpus.split import split_by_source
+from pfmhr.corpus import BuildConfig, build_corpus, make_subset
 from pfmhr.files import write_json
-from pfmhr.motion import Motion
 from pfmhr.motion.checks import find_motion_files
-from pfmhr.motion.reading import ReadOptions, read_motions
 from pfmhr.prior import PriorConfig, TrainConfig, train_prior
 from pfmhr.robots import Robot
-from pfmhr.studies.material import is_among
+from pfmhr.studies.material import held_out_motions
 from pfmhr.studies.plots import scale_figure
 from pfmhr.studies.timestep import timestep_study
 from pfmhr.studies.transitions import Transitions
@@ -54,13 +51,3 @@ def data_scale_study(
     result = {"sizes": sizes, "steps": train.steps, "batch_size": train.batch_size, **provenance()}
     write_json(out / "data_scale.json", result)
     return result
-
-
-def held_out_motions(files: Sequence[Path], corpus: PoseCorpus, robot: Robot, train: TrainConfig) -> list[Motion]:
-    """The clips that training on this corpus, or on a subset of it, leaves out."""
-    split = split_by_source(corpus, train.held_out, train.seed)
-    starts = set(split.held_out.starts.tolist())
-    sources = [(source.path, source.clip) for source in corpus.sources if source.start in starts]
-    options = ReadOptions(robot, assume_fps=True)
-    motions = (motion for file in files for motion in read_motions(file, options))
-    return [motion for motion in motions if is_among(motion, sources)]

@@ -8,11 +8,13 @@ from typing import Literal
 
 import numpy as np
 
+from pfmhr.corpus import PoseCorpus
+from pfmhr.corpus.split import split_by_source
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.motion.reading import ReadOptions, read_motions
-from pfmhr.prior import PosePrior
+from pfmhr.prior import PosePrior, TrainConfig
 from pfmhr.robots import Robot
 
 Seen = Literal["all", "trained", "held-out"]
@@ -33,6 +35,16 @@ def study_motions(
         raise InputError(f"no clip to study ({seen})", where=", ".join(map(str, data)), code="no_transitions")
     chosen = np.sort(np.random.default_rng(seed).permutation(len(motions))[:most])
     return [motions[index] for index in chosen]
+
+
+def held_out_motions(files: Sequence[Path], corpus: PoseCorpus, robot: Robot, train: TrainConfig) -> list[Motion]:
+    """The clips that training on this corpus, or on a subset of it, leaves out."""
+    split = split_by_source(corpus, train.held_out, train.seed)
+    starts = set(split.held_out.starts.tolist())
+    sources = [(source.path, source.clip) for source in corpus.sources if source.start in starts]
+    options = ReadOptions(robot, assume_fps=True)
+    motions = (motion for file in files for motion in read_motions(file, options))
+    return [motion for motion in motions if is_among(motion, sources)]
 
 
 def _held_out(prior: PosePrior) -> list[tuple[str, str]]:

@@ -21,7 +21,7 @@ from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, preset, train_prior
 from pfmhr.prior.evaluation import evaluate_prior
 from pfmhr.prior.path import TimeSampling
 from pfmhr.robots import Robot
-from pfmhr.studies.data_scale import held_out_motions
+from pfmhr.studies.material import held_out_motions
 from pfmhr.studies.timestep import timestep_study
 from pfmhr.studies.transitions import Transitions
 from pfmhr.training import Progress, Say
