@@ -4,7 +4,8 @@ At one flow time everything adaLN adds is constant, so it is folded into the wei
 left of a block is ``h ← h + B·silu(A·(h/ρ) + a) + b`` with ``ρ`` the root mean square of ``h``. Since
 ``ρ`` is one number per row, ``A·(h/ρ) = (A·h)/ρ`` and its derivative along ``ḣ`` is
 ``(A·ḣ − (A·h)·⟨h, ḣ⟩/(n·ρ²))/ρ``: rows of poses and rows of directions share every product, and the
-normalised rows are never formed.
+normalised rows are never formed. The rows kept are ``h/√n``, whose sum of squares is the mean of
+``h``'s; the weights make up for it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pfmhr.prior.denoiser import Denoiser
 from pfmhr.prior.network import NORM_EPS
 
 _silu_gradient = torch.ops.aten.silu_backward.grad_input  # writes where it is told; nn.functional has no such form
-ROWS_PER_PASS = 1024
+ROWS_PER_PASS = 2048
 """Rows (poses and directions together) that go through the network at once: enough to keep the products
 efficient, few enough for the rows to stay in the processor's cache. Working memory is three times
 this × width."""
@@ -73,6 +74,7 @@ class FusedEngine:
     @torch.no_grad()
     def _fold(self, denoiser: Denoiser, device: torch.device) -> None:
         network = copy.deepcopy(denoiser.network).cpu().double()
+        root = network.config.width**0.5
         condition = network.time(torch.tensor(self._flow_time, dtype=torch.float64))
 
         def weight(values: Tensor) -> Tensor:
@@ -85,33 +87,35 @@ class FusedEngine:
         for block in network.blocks:
             shift, scale, gate = block.adaptive(condition).chunk(3)  # type: ignore[operator, union-attr]
             linears = list(block.linears)  # type: ignore[arg-type]
-            first, first_bias = linears[0].weight * (1.0 + scale), linears[0].bias + linears[0].weight @ shift
+            first, first_bias = root * linears[0].weight * (1.0 + scale), linears[0].bias + linears[0].weight @ shift
+            gate = gate / root
             last = weight(gate[:, None] * linears[1].weight) if len(linears) == 2 else None
             last_bias = gate * linears[1].bias if len(linears) == 2 else torch.zeros_like(gate)
             self._blocks.append(_FoldedBlock(weight(first), vector(first_bias), last, vector(gate), vector(last_bias)))
         shift, scale = network.adaptive(condition).chunk(2)
-        self._input, self._input_bias = vector(network.input.weight).T, vector(network.input.bias)
-        self._output = vector(network.output.weight * (1.0 + scale)).T
+        self._input, self._input_bias = vector(network.input.weight / root).T, vector(network.input.bias / root)
+        self._output = vector(root * network.output.weight * (1.0 + scale)).T
         self._output_bias = vector(network.output.bias + network.output.weight @ shift)
 
     def _pass(self, noisy_pose: Tensor, directions: Tensor) -> tuple[Tensor, Tensor]:
         """One pass of ``(n, J)`` poses and ``(D, n, J)`` directions; returns both sides of the map."""
         stacked = torch.cat([noisy_pose[None], directions]).to(self._dtype)
         hidden = stacked @ self._input  # (1 + D, n, width)
-        hidden[0] += self._input_bias
+        pose, along = hidden[0], hidden[1:]
+        pose += self._input_bias
         for block in self._blocks:
-            inverse, share = _norm(hidden)
+            inverse, share = _norm(hidden, pose)
             inner = self._product(hidden, block.first)
-            pose, along = inner[0], inner[1:]
-            _normalise_along(along, pose, inverse, share)
-            torch.addcmul(block.first_bias, pose, inverse, out=pose)
-            _silu_gradient(along, pose.expand_as(along), grad_input=along)
-            functional.silu(pose, inplace=True)
+            inner_pose, inner_along = inner[0], inner[1:]
+            _normalise_along(inner_along, inner_pose, inverse, share)
+            torch.addcmul(block.first_bias, inner_pose, inverse, out=inner_pose)
+            _silu_gradient(inner_along, inner_pose.expand_as(inner_along), grad_input=inner_along)
+            functional.silu(inner_pose, inplace=True)
             self._add(hidden, inner, block)
-            hidden[0] += block.last_bias
-        inverse, share = _norm(hidden)
-        _normalise_along(hidden[1:], hidden[0], inverse, share)
-        hidden[0] *= inverse
+            pose += block.last_bias
+        inverse, share = _norm(hidden, pose)
+        _normalise_along(along, pose, inverse, share)
+        pose *= inverse
         out = hidden @ self._output
         out[0] += self._output_bias
         if self._velocity:
@@ -132,14 +136,13 @@ class FusedEngine:
             hidden += self._product(inner, block.last)
 
 
-def _norm(hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """``1/ρ`` of each pose row ``(n, 1)``, and ``−⟨h, ḣ⟩/(n·ρ²)`` of each direction ``(D, n, 1)``."""
-    pose, along, width = hidden[0], hidden[1:], hidden.shape[-1]
-    inverse = torch.linalg.vector_norm(pose, dim=-1, keepdim=True).square_().div_(width).add_(NORM_EPS).rsqrt_()
-    share = (pose * along).sum(dim=-1, keepdim=True).mul_(inverse.square()).div_(-width)
-    return inverse, share
+def _norm(hidden: Tensor, pose: Tensor) -> tuple[Tensor, Tensor]:
+    """``1/ρ`` of each pose row ``(n, 1)``, and ``⟨h, ḣ⟩/(n·ρ²)`` of each direction ``(D, n, 1)``."""
+    sums = (hidden * pose).sum(dim=-1, keepdim=True)
+    square = sums[0].add(NORM_EPS)
+    return square.rsqrt(), sums[1:].div_(square)
 
 
 def _normalise_along(along: Tensor, pose: Tensor, inverse: Tensor, share: Tensor) -> None:
     """The derivative of dividing by ρ, in place; ``pose`` not yet divided."""
-    along.addcmul_(pose, share).mul_(inverse)
+    along.addcmul_(pose, share, value=-1.0).mul_(inverse)
