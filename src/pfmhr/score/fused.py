@@ -15,12 +15,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from pfmhr.prior.denoiser import Denoiser
 from pfmhr.prior.network import NORM_EPS
 
-_silu_gradient = torch.ops.aten.silu_backward.grad_input  # writes where it is told; nn.functional has no such form
 ROWS_PER_PASS = 2048
 """Rows (poses and directions together) that go through the network at once: enough to keep the products
 efficient, few enough for the rows to stay in the processor's cache. Working memory is three times
@@ -109,8 +107,7 @@ class FusedEngine:
             self._product(hidden, block.first, inner)
             _normalise_along(inner_along, inner_pose, inverse, share)
             torch.addcmul(block.first_bias, inner_pose, inverse, out=inner_pose)
-            _silu_gradient(inner_along, inner_pose.expand_as(inner_along), grad_input=inner_along)
-            functional.silu(inner_pose, inplace=True)
+            _silu(inner_pose, inner_along)
             self._add(hidden, inner, block)
             pose += block.last_bias
         inverse, share = _norm(hidden, inner)
@@ -150,3 +147,10 @@ def _norm(hidden: Tensor, scratch: Tensor) -> tuple[Tensor, Tensor]:
 def _normalise_along(along: Tensor, pose: Tensor, inverse: Tensor, share: Tensor) -> None:
     """The derivative of dividing by ρ, in place; ``pose`` not yet divided."""
     along.addcmul_(pose, share, value=-1.0).mul_(inverse)
+
+
+def _silu(pose: Tensor, along: Tensor) -> None:
+    """``x·σ(x)`` of the poses and its derivative along the directions, in place; one sigmoid serves both."""
+    sigmoid = pose.sigmoid()
+    pose.mul_(sigmoid)
+    along.mul_(torch.add(sigmoid, pose).addcmul_(pose, sigmoid, value=-1.0))
