@@ -11,11 +11,11 @@ setup-dev: .venv/.ready-dev
 
 .venv/.ready: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(INSTALL) -e .
+	$(INSTALL) -e '.[tracking]'
 	touch $@
 
 .venv/.ready-dev: .venv/.ready
-	$(INSTALL) -e '.[dev,mjlab]'
+	$(INSTALL) -e '.[dev,mjlab,tracking]'
 	touch $@
 
 .venv/.ready-docs: .venv/.ready

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import tyro
 
 import pfmhr
-from pfmhr.cli import bench, check, convert, corpus, demo, distance, doctor, prior, score, score_study, study
+from pfmhr.cli import bench, check, convert, corpus, demo, distance, doctor, prior, score, score_study, study, track
 from pfmhr.cli.console import say
 from pfmhr.errors import InputError
 
@@ -29,6 +29,7 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "prior info": prior.info,
     },
     "the score": {"score": score.score, "calibrate": score.calibrate},
+    "tracking": {"track train": track.train, "track eval": track.evaluate, "track compare": track.compare},
     "the rival": {"distance train": distance.train},
     "studies": {
         "study timestep": score_study.timestep,

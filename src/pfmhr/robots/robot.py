@@ -66,6 +66,11 @@ class Robot:
         """J."""
         return len(self.joint_names)
 
+    @property
+    def joint_axes(self) -> NDArray[np.float32]:
+        """(J, 3) unit axes of the joints, each in its body's frame."""
+        return self._axis
+
     def compile(self) -> mujoco.MjModel:
         """A fresh MuJoCo model of this robot alone, without floor or lights."""
         return mujoco.MjModel.from_xml_path(str(self.path))

@@ -1,0 +1,210 @@
+"""``pfmhr track train | eval | compare | play | export``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+
+from pfmhr.cli.console import print_json, print_table, say, training_bar
+from pfmhr.cli.options import given, use_threads
+from pfmhr.errors import InputError
+
+if TYPE_CHECKING:
+    from pfmhr.motion import Motion
+    from pfmhr.robots import Robot
+    from pfmhr.tracking import TrackerConfig
+
+Motions = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="MOTION...")]
+Run = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+Runs = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN...")]
+Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+
+
+def train(
+    motions: Motions,
+    /,
+    out: Out,
+    preset: Literal["cpu", "paper"] = "cpu",
+    prior: str = "none",
+    modulator: Literal["pfm", "recon", "pdf", "random"] | None = None,
+    reward: Literal["add", "deepmimic"] = "add",
+    samples: int | None = None,
+    seed: int = 0,
+    environments: int | None = None,
+    actions: Literal["residual", "absolute"] | None = None,
+    t_eval: float | None = None,
+    alpha: float | None = None,
+    p_good: float | None = None,
+    p_bad: float | None = None,
+    pooled: bool = False,
+    evaluate_every: int | None = None,
+    episodes: int | None = None,
+    fps: float | None = None,
+    trim: tuple[float, float] | None = None,
+    robot: str = "g1",
+    threads: int | None = None,
+    json: bool = False,
+) -> int:
+    """Train a physics tracker on one or several motions. The same command goes on after any interruption.
+
+    Examples:
+        pfmhr track train embedded:walk -o runs/walk
+        pfmhr track train walk.pkl -o runs/walk-prior --prior g1-small
+        pfmhr track train lafan1_g1/dance1_subject1.csv.gz -o runs/dance --fps 30 --trim 20 30
+
+    Args:
+        motions: motion files, or embedded clips as embedded:walk.
+        out: directory of the run.
+        preset: cpu learns fastest on two cores; paper has every number of the paper's table.
+        prior: none, or the prior in the loop: a directory or a bundled name (a distance field for modulator pdf).
+        modulator: what is made of the prior: pfm, recon or pdf; random is a control without a prior.
+        reward: what the tracking reward is.
+        samples: transitions to train on.
+        seed: of networks, starts, actions and minibatches.
+        environments: robots simulated at once.
+        actions: residual adds to the next reference pose; absolute is centred on zero, as in MimicKit.
+        t_eval: flow time of the score.
+        alpha: strength of the modulator's cut.
+        p_good: percentile from which the reward is left alone.
+        p_bad: percentile below which the cut is full.
+        pooled: one reference distribution for all clips.
+        evaluate_every: iterations between evaluations.
+        episodes: episodes of an evaluation.
+        fps: frame rate of csv files that state none.
+        trim: keep the time from START to STOP of every clip, in s.
+        robot: a robot's name or the path of its MJCF.
+        threads: threads for physics and networks; all cores unless said.
+        json: print the result as one JSON object.
+    """
+    from pfmhr.robots import Robot
+    from pfmhr.tracking.config import ModulatorConfig, tracker_preset
+    from pfmhr.tracking.runs import train_tracker
+
+    use_threads(threads)
+    start = tracker_preset(preset)
+    kind = modulator or ("none" if prior == "none" else "pfm")
+    strength = given({"t_eval": t_eval, "alpha": alpha, "p_good": p_good, "p_bad": p_bad})
+    config = replace(
+        start,
+        environment=replace(start.environment, **given({"environments": environments, "actions": actions})),
+        modulator=ModulatorConfig(kind, "" if prior == "none" else prior, pooled=pooled, **strength),
+        reward=reward,
+        seed=seed,
+        **given({"samples": samples, "evaluate_every": evaluate_every, "evaluation_episodes": episodes}),
+    )
+    loaded = Robot.load(robot)
+    clips = [_motion(name, loaded, fps, trim) for name in motions]
+    with training_bar("training") as progress:
+        result = train_tracker(out, loaded, clips, _actions(config), threads, say=say, progress=progress)
+    if json:
+        print_json(result)
+        return 0
+    reached = result["samples_to_80"]
+    final = result["final"]["random"]
+    when = f"80 % tracked after {reached / 1e6:.2f} M samples" if reached else "80 % never reached"
+    say(f"{out}: {when}; at the end {final['success']:.1%}, E_pos {1000 * final['position_error']:.1f} mm")
+    return 0
+
+
+def _actions(config: TrackerConfig) -> TrackerConfig:
+    """Absolute actions span the joint ranges: what the small preset explores with must shrink with that."""
+    if config.environment.actions == "absolute" and config.agent.separate is None:
+        return replace(config, agent=replace(config.agent, std=0.05, learning_rate=1e-4))
+    return config
+
+
+def _motion(name: str, robot: Robot, fps: float | None, trim: tuple[float, float] | None) -> Motion:
+    from pfmhr.motion import Motion
+    from pfmhr.motion.embedded import embedded_motion
+    from pfmhr.motion.repair import trim as trimmed
+
+    if name.startswith("embedded:"):
+        motion = embedded_motion(name.removeprefix("embedded:"), robot)
+    else:
+        if not Path(name).exists():
+            raise InputError("no such motion", where=name, code="not_found")
+        motion = Motion.read(name, robot, fps=fps)
+    return motion if trim is None else trimmed(motion, *trim)[0]
+
+
+def evaluate(
+    run: Run,
+    /,
+    episodes: int = 256,
+    horizon: tuple[float, ...] = (10.0,),
+    distance: float | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+    json: bool = False,
+) -> int:
+    """Evaluate a tracker with its mean actions: share of the reference tracked, E_pos and E_rot with intervals.
+
+    Examples:
+        pfmhr track eval runs/walk --episodes 1024
+        pfmhr track eval runs/lafan --horizon 10 20 30 --json
+
+    Args:
+        run: directory of a tracking run, finished or not.
+        episodes: how many, from random starts and again from the beginning.
+        horizon: lengths of an episode in s.
+        distance: m at which an episode is lost; 1.0 (vaults 0.5) unless said. 0.5 m is always reported beside it.
+        seed: of the random starts.
+        threads: threads for physics and networks; all cores unless said.
+        json: print one JSON object.
+    """
+    from pfmhr.tracking.runs import TrackerRun
+
+    use_threads(threads)
+    loaded = TrackerRun.load(run)
+    rows = []
+    for seconds in horizon:
+        evaluator = loaded.evaluator(episodes, seconds, distance, threads)
+        rows += [evaluator.run(loaded.policy, start, seed).to_dict() for start in ("random", "beginning")]
+    if json:
+        print_json({"run": str(run), "samples": loaded.samples, "evaluations": rows})
+        return 0
+    columns = ["start", "s", "success %", "at 0.5 m %", "E_pos mm", "E_rot rad", "body mm", "root mm"]
+    lines = [
+        [
+            row["start"],
+            f"{row['horizon']:.0f}",
+            "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in (row["success"], *row["success_interval"]))),
+            f"{100 * row['success_strict']:.1f}",
+            f"{1000 * row['position_error']:.1f}",
+            f"{row['rotation_error']:.3f}",
+            f"{1000 * row['body_error']:.1f}",
+            f"{1000 * row['root_error']:.0f}",
+        ]
+        for row in rows
+    ]
+    print_table(f"{run} after {loaded.samples:,} samples, {episodes} episodes each", columns, lines)
+    return 0
+
+
+def compare(runs: Runs, /, figure: Path | None = None, json: bool = False) -> int:
+    """Put finished runs side by side: mean ± population deviation over seeds, as the paper reports them.
+
+    Examples:
+        pfmhr track compare runs/walk-* --figure curves.png
+
+    Args:
+        runs: directories of finished runs; those that differ in their seed only are one row.
+        figure: also draw the learning curves here.
+        json: print one JSON object.
+    """
+    from pfmhr.tracking.compare import COLUMNS, as_text, draw_curves, grouped
+
+    groups = grouped(runs)
+    rows = [group.row for group in groups]
+    if figure is not None:
+        draw_curves(groups, figure)
+    if json:
+        print_json(rows)
+        return 0
+    print_table("tracking", COLUMNS, [as_text(row) for row in rows])
+    grid = max(row["grid"] for row in rows)
+    say(f"evaluated every {grid:.3f} M samples; crossings of 80 % are interpolated between evaluations")
+    return 0

@@ -1,0 +1,46 @@
+"""Cycles: clips whose end leads back to their beginning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pfmhr.motion.motion import Motion
+
+SAME_HEADING = 0.3
+"""rad: a cycle that turns further than this cannot be repeated in place."""
+
+
+def closed(motion: Motion) -> Motion:
+    """A looping clip whose last frame is the first of the next cycle; others as they are.
+
+    Files differ: in some the last frame already is the first one again, in others it is the one before.
+    It is the one before if going on from it by a usual step leads nearer to the first frame than staying.
+    """
+    if not motion.loop or motion.num_frames < 3 or _is_closed(motion):
+        return motion
+    stride = 0.5 * (motion.root_pos[1] - motion.root_pos[0] + motion.root_pos[-1] - motion.root_pos[-2])
+    root = motion.root_pos[-1] + stride
+    root[2] = motion.root_pos[0, 2]  # height is where the cycle began; only the floor plane is travelled
+    return replace(
+        motion,
+        joint_pos=np.concatenate([motion.joint_pos, motion.joint_pos[:1]]),
+        root_pos=np.concatenate([motion.root_pos, root[None]]),
+        root_quat=np.concatenate([motion.root_quat, motion.root_quat[:1]]),
+    )
+
+
+def repeats(motion: Motion) -> bool:
+    """Whether a clip can be played again and again in one direction."""
+    if not motion.loop or motion.num_frames < 3:
+        return False
+    turn = motion.root_rotations().as_euler("ZYX")[:, 0]
+    change = (turn[-1] - turn[0] + np.pi) % (2 * np.pi) - np.pi
+    return abs(float(change)) < SAME_HEADING
+
+
+def _is_closed(motion: Motion) -> bool:
+    poses = motion.joint_pos
+    step = 0.5 * (poses[1] - poses[0] + poses[-1] - poses[-2])
+    return bool(np.linalg.norm(poses[0] - poses[-1]) <= np.linalg.norm(poses[0] - (poses[-1] + step)))

@@ -1,0 +1,148 @@
+"""PPO whose rewards are made after the rollout: by the discriminator, scaled by the prior."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+from rsl_rl.algorithms import PPO
+from rsl_rl.modules.normalization import EmpiricalDiscountedVariationNormalization
+from rsl_rl.storage import RolloutStorage
+from tensordict import TensorDict
+from torch import Tensor
+
+from pfmhr.reward import Modulator
+from pfmhr.tracking.adversary import Adversary
+from pfmhr.tracking.config import TrackerConfig
+from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.networks import TrackerNetwork
+from pfmhr.tracking.separate import SeparateOptimisers
+
+
+class TrackerPPO(PPO):
+    """rsl_rl's PPO with ADD's discriminator and a modulator of the tracking reward."""
+
+    def __init__(self, environment: TrackingEnvironment, config: TrackerConfig, modulator: Modulator) -> None:
+        observations, agent = environment.get_observations(), config.agent
+        actor = TrackerNetwork(observations, "actor", environment.num_actions, agent, agent.actor_output_scale)
+        critic = TrackerNetwork(observations, "critic", 1, agent)
+        shape = [environment.num_actions]
+        storage = RolloutStorage("rl", environment.num_envs, agent.steps, observations, shape)
+        super().__init__(
+            actor,
+            critic,
+            storage,
+            num_learning_epochs=agent.epochs,
+            num_mini_batches=agent.minibatches,
+            clip_param=agent.clip,
+            gamma=agent.discount,
+            lam=agent.trace,
+            entropy_coef=agent.entropy,
+            learning_rate=agent.learning_rate,
+            max_grad_norm=agent.gradient_norm,
+            use_clipped_value_loss=False,
+            schedule="adaptive",
+            desired_kl=agent.desired_kl,
+        )
+        self.config, self.modulator, self.dt = config, modulator, environment.dt
+        self._steps: list[dict[str, Tensor]] = []
+        self._scale = EmpiricalDiscountedVariationNormalization([1], gamma=agent.discount)
+        width = self._difference_width(environment)
+        self.adversary = Adversary(width, config.adversary) if config.reward == "add" else None
+        self._separate = SeparateOptimisers(self, agent.separate) if agent.separate else None
+        self._learn_normalisation(observations["policy"])
+        self.figures: dict[str, float] = {}
+        self.seconds = {"modulator": 0.0, "discriminator": 0.0, "policy": 0.0}
+
+    @staticmethod
+    def _difference_width(environment: TrackingEnvironment) -> int:
+        joints, bodies = environment.num_actions, environment.body_pos.shape[1]
+        per_joint = 1 if environment.difference_axes is None else 6
+        return 15 + joints * (per_joint + 1) + 3 * (bodies - 1)
+
+    def process_env_step(self, obs: TensorDict, rewards: Tensor, dones: Tensor, extras: dict[str, Any]) -> None:
+        """Keep what the rewards will be made of; what the environment gave is DeepMimic's."""
+        self._steps.append({**extras["tracking"], "time_outs": extras["time_outs"]})
+        super().process_env_step(obs, rewards, dones, {})
+
+    def compute_returns(self, obs: TensorDict) -> None:
+        """Rewards of the whole rollout at once, then returns and advantages."""
+        kept = {name: torch.cat([step[name] for step in self._steps]) for name in self._steps[0]}
+        rollout = (len(self._steps), -1)
+        rewards = self._tracking_reward(kept)
+        begun = time.perf_counter()
+        factor = self.modulator(
+            kept["previous_pose"],
+            kept["pose"],
+            self.dt,
+            motion_id=kept["motion"],
+            valid=kept["valid"],
+            reference_pose=kept["reference_pose"],
+        )
+        rewards = torch.where(kept["valid"], self.modulator.combine(rewards, factor), 0.0).view(rollout)
+        self.seconds["modulator"] += time.perf_counter() - begun
+        self.figures |= {f"modulator_{name}": value for name, value in self.modulator.statistics().items()}
+        self.figures |= {"reward": float(rewards.mean())}
+        if self.config.agent.scale_rewards:
+            rewards = torch.stack([self._scale(step[:, None]).squeeze(1) for step in rewards])
+        late = kept["time_outs"].view(rollout)
+        self.storage.rewards = (rewards + self.gamma * late * self.storage.values.squeeze(-1))[..., None]
+        super().compute_returns(obs)
+        self.storage.advantages.clamp_(-self.config.agent.advantage_clip, self.config.agent.advantage_clip)
+        self._differences = kept["difference"]
+        self._steps.clear()
+
+    def _tracking_reward(self, kept: dict[str, Tensor]) -> Tensor:
+        """r^T of each transition ``(T·N,)``."""
+        if self.adversary is None:
+            return self.storage.rewards.flatten().clone()
+        self.adversary.replay.push(kept["difference"], self.config.adversary.replay_samples)
+        if not int(self.adversary.normaliser.count):
+            self.adversary.normaliser.learn(kept["difference"])  # nothing to divide by yet
+        return self.adversary.reward(kept["difference"])
+
+    def update(self) -> dict[str, float]:
+        """One iteration of learning: policy and values, then the discriminator; returns mean figures."""
+        begun = time.perf_counter()
+        losses = self._separate.update() if self._separate else super().update()
+        self._learn_normalisation(self.storage.observations["policy"].flatten(0, 1))
+        middle = time.perf_counter()
+        figures = {**self.figures, **{f"{name}_loss": value for name, value in losses.items()}}
+        figures |= {"learning_rate": self.learning_rate, "action_std": float(self.actor.output_std.detach().mean())}
+        if self.adversary is not None:
+            figures |= self.adversary.update(self._differences)
+            self.adversary.normaliser.learn(self._differences)
+        self.seconds["policy"] += middle - begun
+        self.seconds["discriminator"] += time.perf_counter() - middle
+        self.figures = {}
+        return figures
+
+    def _learn_normalisation(self, observations: Tensor) -> None:
+        for network in (self.actor, self.critic):
+            network.learn_normalisation(observations)  # type: ignore[attr-defined]
+
+    def save(self) -> dict[str, Any]:
+        """State of everything that learns, as nested dictionaries of tensors and numbers."""
+        state = super().save()
+        if self._separate:
+            state |= self._separate.state_dict()
+        if self.adversary is not None:
+            state["adversary"] = self.adversary.state_dict()
+        state["reward_scale"] = self._scale.state_dict()
+        if self._scale.disc_avg.avg is not None:
+            state["reward_average"] = self._scale.disc_avg.avg
+        state["rate"] = self.learning_rate
+        return state
+
+    def load(self, loaded_dict: dict[str, Any], load_cfg: dict[str, Any] | None = None, strict: bool = True) -> bool:
+        """Go on from :meth:`save`."""
+        super().load(loaded_dict, load_cfg, strict)
+        if self._separate:
+            self._separate.load_state_dict(loaded_dict)
+        if self.adversary is not None:
+            self.adversary.load_state_dict(loaded_dict["adversary"])
+        self._scale.load_state_dict(loaded_dict["reward_scale"])
+        self._scale.disc_avg.avg = loaded_dict.get("reward_average")
+        self.learning_rate = float(loaded_dict["rate"])
+        return True

@@ -1,0 +1,110 @@
+"""Runs side by side: samples to 80 %, errors at the end, over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pfmhr.errors import InputError
+from pfmhr.tracking.runs import read_result
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in their seed only."""
+
+    name: str
+    results: tuple[dict[str, Any], ...]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Means and population deviations over seeds, as the paper reports them."""
+        reached = [result["samples_to_80"] for result in self.results if result["samples_to_80"] is not None]
+        final = [result["final"]["random"] for result in self.results]
+        row: dict[str, Any] = {
+            "name": self.name,
+            "seeds": len(self.results),
+            "converged": len(reached),
+            "samples_to_80": _spread([value / 1e6 for value in reached]) if reached else None,
+            "grid": max(result["grid"] for result in self.results) / 1e6,
+        }
+        for key in ("success", "success_strict", "position_error", "rotation_error", "body_error"):
+            row[key] = _spread([each[key] for each in final])
+        row["minutes"] = _spread([result["seconds"] / 60.0 for result in self.results])
+        return row
+
+
+def grouped(directories: Sequence[Path]) -> list[Group]:
+    """Results of finished runs, those with equal clips and settings together."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for directory in directories:
+        result = read_result(directory)
+        groups.setdefault(name_of(result), []).append(result)
+    if not groups:
+        raise InputError("no runs to compare", code="bad_input")
+    return [Group(name, tuple(results)) for name, results in groups.items()]
+
+
+def name_of(result: dict[str, Any]) -> str:
+    """What a run is, its seed aside: "walk, ADD, PFM-HR, residual"."""
+    clips = result["motions"]
+    what = clips[0] if len(clips) == 1 else f"{len(clips)} clips"
+    reward = {"add": "ADD", "deepmimic": "DeepMimic"}[result["reward"]]
+    prior = {"none": "", "pfm": " + PFM-HR", "recon": " + FM-Recon", "pdf": " + PDF-HR", "random": " × random"}
+    return f"{what}, {reward}{prior[result['modulator']]}, {result['actions']}"
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and population standard deviation."""
+    return float(np.mean(values)), float(np.std(values))
+
+
+def as_text(row: dict[str, Any]) -> list[str]:
+    """A row for a table; "Failed" where no seed converged."""
+
+    def both(key: str, digits: int, unit: float = 1.0) -> str:
+        mean, deviation = row[key]
+        return f"{unit * mean:.{digits}f} ± {unit * deviation:.{digits}f}"
+
+    reached = "Failed" if row["samples_to_80"] is None else both("samples_to_80", 2)
+    if 0 < row["converged"] < row["seeds"]:
+        reached += f" ({row['converged']} of {row['seeds']})"
+    return [
+        row["name"],
+        str(row["seeds"]),
+        reached,
+        both("success", 1, 100.0),
+        both("success_strict", 1, 100.0),
+        both("position_error", 1, 1000.0),
+        both("rotation_error", 3),
+        both("minutes", 1),
+    ]
+
+
+COLUMNS = ["run", "seeds", "samples to 80 % (M)", "success %", "at 0.5 m %", "E_pos mm", "E_rot rad", "minutes"]
+
+
+def draw_curves(groups: Sequence[Group], path: Path) -> None:
+    """Success over samples: one line per group, the band between its lowest and highest seed."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7.0, 4.2), layout="constrained")
+    for group in groups:
+        shortest = min(len(result["evaluations"]) for result in group.results)
+        samples = [each["samples"] / 1e6 for each in group.results[0]["evaluations"][:shortest]]
+        success = np.array([[each["success"] for each in result["evaluations"][:shortest]] for result in group.results])
+        (line,) = axes.plot(samples, success.mean(axis=0), label=group.name)
+        axes.fill_between(samples, success.min(axis=0), success.max(axis=0), alpha=0.2, color=line.get_color(), lw=0)
+    axes.axhline(0.8, color="grey", lw=0.8, ls=":")
+    axes.set(xlabel="samples (million)", ylabel="share of the reference tracked", ylim=(0, 1.02))
+    axes.legend(frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    pyplot.close(figure)

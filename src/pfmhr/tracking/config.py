@@ -1,0 +1,224 @@
+"""Every number of a tracker, and the two presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, is_dataclass, replace
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pfmhr.errors import InputError
+from pfmhr.sim import Box
+
+Preset = Literal["cpu", "paper"]
+
+
+@dataclass(frozen=True)
+class EnvironmentConfig:
+    """What a policy sees, does and is ended by. Defaults: what learns fastest on two cores."""
+
+    environments: int = 256
+    episode_seconds: float = 10.0
+    physics_rate: float = 120.0
+    control_rate: float = 30.0
+    observation: Literal["local", "world"] = "local"
+    """local: 170 numbers in the root's frame, the next reference frame only; world: MimicKit's, three frames ahead."""
+    actions: Literal["residual", "absolute"] = "residual"
+    """residual: joint target = next reference pose + scale·action; absolute: zero-centred, as MimicKit."""
+    action_scale: float = 0.625
+    """Residual actions: rad per unit, in multiples of effort/stiffness. Smaller ones cannot take off for a kick."""
+    action_range: float = 1.4
+    """Absolute actions: half range per joint in multiples of its larger limit; targets are clipped to it."""
+    termination_distance: float = 0.5
+    """m between any body and its reference that ends a training episode."""
+    contacts: tuple[str, ...] | None = None
+    """Bodies that may touch the ground; the skill's unless said; none named switches the test off."""
+    boxes: tuple[Box, ...] | None = None
+    """Static boxes; the skill's unless said."""
+    key_bodies: tuple[str, ...] = (
+        *("left_ankle_roll_link", "right_ankle_roll_link", "torso_link"),
+        *("left_wrist_yaw_link", "right_wrist_yaw_link"),
+    )
+    """Bodies of the world observation and of DeepMimic's reward; MimicKit has the head where we have the torso."""
+
+    def __post_init__(self) -> None:
+        if self.environments < 1 or not self.episode_seconds * self.control_rate >= 1:
+            raise InputError("at least one environment and one step per episode", got=self, code="bad_config")
+        if not (self.action_scale > 0 and self.action_range > 0 and self.termination_distance > 0):
+            raise InputError("action and termination ranges must be positive", code="bad_config")
+
+    @property
+    def episode_steps(self) -> int:
+        """Control steps in a whole episode."""
+        return round(self.episode_seconds * self.control_rate)
+
+
+@dataclass(frozen=True)
+class AgentConfig:
+    """PPO. ``separate`` is MimicKit's scheme: actor and critic each with their own epochs and minibatches."""
+
+    steps: int = 24
+    """Control steps per environment and iteration."""
+    hidden: tuple[int, ...] = (256, 128)
+    activation: str = "elu"
+    actor_output_scale: float = 0.01
+    std: float = 0.25
+    learn_std: bool = True
+    normaliser_samples: int | None = None
+    """Observations the normaliser learns from; all unless said."""
+    observation_clip: float = 10.0
+    discount: float = 0.99
+    trace: float = 0.95
+    """λ of generalised advantage estimation."""
+    clip: float = 0.2
+    advantage_clip: float = 4.0
+    entropy: float = 0.002
+    gradient_norm: float = 1.0
+    epochs: int = 5
+    minibatches: int = 4
+    learning_rate: float = 1e-3
+    desired_kl: float = 0.05
+    """Target of the adaptive rate. With few samples per iteration 0.01 pins the rate so low that nothing is learned."""
+    scale_rewards: bool = True
+    """Divide rewards by the running deviation of the discounted return: a discriminator's scale drifts."""
+    separate: SeparateUpdates | None = None
+
+
+@dataclass(frozen=True)
+class SeparateUpdates:
+    """MimicKit's updates: plain SGD with momentum, minibatches in multiples of the number of environments."""
+
+    actor_epochs: int = 5
+    actor_batch: int = 4
+    actor_rate: float = 1e-4
+    critic_epochs: int = 2
+    critic_batch: int = 2
+    critic_rate: float = 1e-4
+    momentum: float = 0.9
+    action_bound: float = 10.0
+    """Weight of the squared distance of mean actions beyond ±1."""
+
+
+@dataclass(frozen=True)
+class AdversaryConfig:
+    """ADD's differential discriminator."""
+
+    hidden: tuple[int, ...] = (256, 128)
+    optimiser: Literal["adamw", "sgd"] = "adamw"
+    learning_rate: float = 3e-4
+    momentum: float = 0.9
+    weight_decay: float = 1e-4
+    epochs: int = 2
+    minibatches: int = 4
+    replay: int = 100_000
+    replay_samples: int = 1_000
+    """Random differences of a rollout that enter a replay that is full."""
+    logit_regularisation: float = 0.01
+    gradient_penalty: float = 2.0
+    reward_scale: float = 2.0
+    normaliser_samples: int = 100_000_000
+    joints: Literal["angles", "rotations"] = "angles"
+    """How joints enter the difference: one angle each, or six numbers each as in MimicKit."""
+
+
+@dataclass(frozen=True)
+class ModulatorConfig:
+    """The prior in the loop."""
+
+    kind: Literal["none", "pfm", "recon", "pdf", "random"] = "none"
+    """pfm: Pose Geometry Score; recon: reconstruction error; pdf: distance field; random: a control that knows none."""
+    prior: str = ""
+    """Directory or name of the prior, or of the distance field."""
+    t_eval: float = 0.75
+    alpha: float = 0.5
+    p_good: float = 0.05
+    p_bad: float = 0.01
+    pooled: bool = False
+    """One reference distribution for all clips instead of one per clip."""
+    phases: int = 4
+    """Reference steps begin this often per control step; short clips would give a coarse distribution otherwise."""
+
+
+@dataclass(frozen=True)
+class TrackerConfig:
+    """A whole run."""
+
+    environment: EnvironmentConfig = field(default_factory=EnvironmentConfig)
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
+    modulator: ModulatorConfig = field(default_factory=ModulatorConfig)
+    reward: Literal["add", "deepmimic"] = "add"
+    samples: int = 2_000_000
+    seed: int = 0
+    evaluate_every: int = 20
+    """Iterations between evaluations."""
+    evaluation_episodes: int = 64
+    checkpoint_every: int = 25
+    """Iterations between checkpoints."""
+
+    @property
+    def samples_per_iteration(self) -> int:
+        """Transitions collected before each update."""
+        return self.environment.environments * self.agent.steps
+
+    @property
+    def iterations(self) -> int:
+        """Iterations until at least ``samples`` have been seen."""
+        return -(-self.samples // self.samples_per_iteration)
+
+
+def tracker_preset(name: Preset) -> TrackerConfig:
+    """``cpu``: found by measurement on two cores. ``paper``: the paper's PPO table and MimicKit's ADD."""
+    if name == "cpu":
+        return TrackerConfig()
+    environment = replace(
+        EnvironmentConfig(),
+        environments=4096,
+        observation="world",
+        actions="absolute",
+        termination_distance=1.0,
+    )
+    agent = AgentConfig(
+        steps=32,
+        hidden=(1024, 1024),
+        activation="relu",
+        std=0.05,
+        learn_std=False,
+        normaliser_samples=100_000_000,
+        entropy=0.0,
+        scale_rewards=False,
+        separate=SeparateUpdates(),
+    )
+    adversary = AdversaryConfig(
+        hidden=(1024, 512),
+        optimiser="sgd",
+        learning_rate=2.5e-4,
+        minibatches=16,
+        replay=200_000,
+        joints="rotations",
+    )
+    return TrackerConfig(
+        environment, agent, adversary, samples=786_432_000, evaluate_every=100, evaluation_episodes=4096
+    )
+
+
+def tracker_config_from_json(content: dict[str, Any]) -> TrackerConfig:
+    """A config as :func:`dataclasses.asdict` and JSON left it."""
+    return _build(TrackerConfig, content)
+
+
+def _build(kind: Any, content: Any) -> Any:
+    """Dataclasses from dictionaries, tuples from lists, all the way down."""
+    if content is None:
+        return None
+    options = [option for option in get_args(kind) if option is not type(None)]
+    if get_origin(kind) in (Union, UnionType):
+        return _build(options[0], content)
+    if get_origin(kind) is tuple:
+        return tuple(_build(options[0], part) for part in content)
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        unknown = set(content) - set(hints)
+        if unknown:
+            raise InputError("unknown settings of a tracker", got=", ".join(sorted(unknown)), code="bad_run")
+        return kind(**{name: _build(hints[name], value) for name, value in content.items()})  # type: ignore[operator]
+    return content

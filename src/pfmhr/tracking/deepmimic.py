@@ -1,0 +1,34 @@
+"""DeepMimic's tracking reward, with MimicKit's weights and scales."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from pfmhr.tracking.library import Frames
+from pfmhr.tracking.observations import RobotState
+from pfmhr.tracking.rotations import angle_between, rotate
+
+HALF_WEIGHT = {"knee": 0.6, "elbow": 0.6, "ankle": 0.5, "wrist": 0.5}
+"""By a part of the joint's name; every other joint counts 1."""
+
+
+def joint_weights(names: tuple[str, ...]) -> Tensor:
+    """(J,) how much each joint counts."""
+    return torch.tensor([next((w for part, w in HALF_WEIGHT.items() if part in name), 1.0) for name in names])
+
+
+def deepmimic_reward(state: RobotState, reference: Frames, body_pos: Tensor, weights: Tensor, keys: Tensor) -> Tensor:
+    """(N,) in [0, 1]: pose, velocity, root pose, root velocity and key bodies, each exp(−scale·error²)."""
+    pose = (weights * (reference.joint_pos - state.joint_pos).square()).sum(dim=1)
+    velocity = (weights * (reference.joint_vel - state.joint_vel).square()).sum(dim=1)
+    turn = angle_between(reference.root_quat, state.root_quat)
+    root = (reference.root_pos - state.root_pos).square().sum(dim=1) + 0.1 * turn.square()
+    spin = rotate(reference.root_quat, reference.root_spin) - rotate(state.root_quat, state.root_spin)
+    motion = (reference.root_velocity - state.root_velocity).square().sum(dim=1) + 0.1 * spin.square().sum(dim=1)
+    key = (body_pos[:, keys] - state.body_pos[:, keys]).square().sum(dim=(1, 2))
+    terms = ((0.5, 0.25, pose), (0.1, 0.01, velocity), (0.15, 5.0, root), (0.1, 1.0, motion), (0.15, 10.0, key))
+    total = torch.zeros_like(pose)
+    for weight, scale, error in terms:
+        total = total + weight * torch.exp(-scale * error)
+    return total

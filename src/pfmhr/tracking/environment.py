@@ -1,0 +1,226 @@
+"""Many robots, each following its reference: an rsl_rl environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from rsl_rl.env import VecEnv
+from tensordict import TensorDict
+from torch import Tensor
+
+from pfmhr.errors import unknown_name
+from pfmhr.motion import Motion
+from pfmhr.robots import Robot
+from pfmhr.sim import BatchedSimulation, Scene, SceneConfig
+from pfmhr.tracking.config import EnvironmentConfig
+from pfmhr.tracking.deepmimic import deepmimic_reward, joint_weights
+from pfmhr.tracking.library import Frames, MotionLibrary
+from pfmhr.tracking.observations import RobotState, difference, local_observation, world_observation
+from pfmhr.tracking.skills import skill_of
+
+FAR = 10.0
+"""Differences are cut here: an environment that exploded must not reach the discriminator's statistics."""
+
+
+class TrackingEnvironment(VecEnv):
+    """Steps robots towards joint targets, ends episodes that are lost, starts new ones on the reference.
+
+    Each step's ``extras["tracking"]`` holds what rewards are made of: ``difference``, ``previous_pose``,
+    ``pose``, ``reference_pose``, ``motion`` and ``valid``, all of before any reset.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        motions: Sequence[Motion],
+        config: EnvironmentConfig | None = None,
+        *,
+        seed: int = 0,
+        threads: int | None = None,
+        rotations: bool = False,
+        library: MotionLibrary | None = None,
+    ) -> None:
+        """``rotations``: joints enter the difference as rotations. ``library``: to share one between environments."""
+        self.cfg = self.config = config = config or EnvironmentConfig()
+        self.robot, self.device = robot, torch.device("cpu")
+        skill = skill_of(tuple(motion.name for motion in motions))
+        self.skill = skill
+        self.library = library or MotionLibrary(robot, motions, config.physics_rate)
+        boxes = skill.boxes if config.boxes is None else config.boxes
+        scene = Scene(robot, SceneConfig(config.physics_rate, config.control_rate, boxes))
+        self.num_envs, self.num_actions = config.environments, robot.num_joints
+        self.simulation = BatchedSimulation(scene, self.num_envs, threads)
+        self.substeps, self.dt = scene.config.substeps, 1.0 / config.control_rate
+        self.max_episode_length = config.episode_steps
+        self.generator = torch.Generator().manual_seed(seed)
+        self._state = torch.from_numpy(self.simulation.state)  # a view: what MuJoCo writes, torch reads
+        self._bodies = torch.from_numpy(self.simulation.frames("position"))
+        self._forbidden = _forbidden(robot, skill.contacts if config.contacts is None else config.contacts)
+        self._keys = _rows(robot, config.key_bodies)
+        self.axes = torch.from_numpy(robot.joint_axes)
+        self.difference_axes = self.axes if rotations else None
+        self._joint_weights = joint_weights(robot.joint_names)
+        effort = np.where(np.isfinite(robot.effort), robot.effort, robot.stiffness)
+        self.residual_scale = torch.from_numpy(config.action_scale * effort / np.maximum(robot.stiffness, 1e-6)).float()
+        self.absolute_scale = config.action_range * torch.from_numpy(
+            np.maximum(np.abs(robot.lower), np.abs(robot.upper))
+        )
+        self.clip = torch.zeros(self.num_envs, dtype=torch.long)
+        self.frame = torch.zeros(self.num_envs, dtype=torch.long)
+        self.episode_length_buf = torch.zeros(self.num_envs, dtype=torch.long)
+        self.last_action = torch.zeros(self.num_envs, self.num_actions)
+        self.body_pos = torch.zeros(self.num_envs, len(robot.body_names), 3)
+        self.counts = {"exploded": 0, "contact": 0, "distance": 0, "finished": 0, "timed_out": 0}
+        self.reset()
+
+    # Starting
+
+    def reset(self, clip: Tensor | None = None, frame: Tensor | None = None) -> TensorDict:
+        """All environments onto random moments of their reference, or onto given clips and frames ``(N,)``."""
+        everyone = torch.arange(self.num_envs)
+        if clip is None or frame is None:
+            clip, frame = self.library.draw(self.num_envs, self.generator)
+        self._start(everyone, clip, frame)
+        return self.get_observations()
+
+    def _start(self, ids: Tensor, clip: Tensor, frame: Tensor) -> None:
+        reference = self.library.at(clip, frame)
+        positions, velocities = reference.states()
+        self.simulation.reset(ids.numpy(), positions.numpy(), velocities.numpy())
+        self.clip[ids], self.frame[ids] = clip, frame
+        self.episode_length_buf[ids] = 0
+        self.last_action[ids] = 0.0
+        self.body_pos[ids] = reference.body_pos  # sensors still show the last episode
+
+    # Seeing
+
+    def robot_state(self) -> RobotState:
+        """The simulated robots now."""
+        values = self._state.float()
+        joints = self.num_actions
+        positions, velocities = values[:, 1 : 8 + joints], values[:, 8 + joints :]
+        return RobotState(
+            positions[:, :3],
+            positions[:, 3:7],
+            positions[:, 7:],
+            velocities[:, :3],
+            velocities[:, 3:6],
+            velocities[:, 6:],
+            self.body_pos,
+        )
+
+    def get_observations(self) -> TensorDict:
+        """What the policy sees: one group, ``policy``."""
+        state = self.robot_state()
+        if self.config.observation == "local":
+            target = self.library.at(self.clip, self.frame + self.substeps)
+            values = local_observation(state, target, self.last_action)
+        else:
+            ahead = [self.library.at(self.clip, self.frame + k * self.substeps) for k in (1, 2, 3)]
+            values = world_observation(state, ahead, self.axes, self._keys)
+        return TensorDict({"policy": values}, batch_size=[self.num_envs])
+
+    # Acting
+
+    def joint_targets(self, actions: Tensor) -> Tensor:
+        """(N, J) rad for the position servos."""
+        if self.config.actions == "residual":
+            _, _, pose = self.library.poses(self.clip, self.frame + self.substeps)
+            return pose + self.residual_scale * actions
+        return torch.clamp(actions, -1.0, 1.0) * self.absolute_scale
+
+    def step(self, actions: Tensor) -> tuple[TensorDict, Tensor, Tensor, dict[str, Any]]:
+        """One control step of every environment; lost and finished ones start anew."""
+        previous = self.robot_state().joint_pos
+        exploded = torch.from_numpy(self.simulation.step(self.joint_targets(actions).numpy()))
+        self.frame += self.substeps
+        self.episode_length_buf += 1
+        self.last_action.copy_(actions)
+        bodies = self._bodies.float()
+        self.body_pos.copy_(bodies - bodies[:, :1])
+        state, reference = self.robot_state(), self.library.at(self.clip, self.frame)
+        lagging_root, lagging_bodies = self.library.bodies(self.clip, self.frame - 1)
+        failed, ended = self._judge(state, reference, exploded, bodies, lagging_root[:, None] + lagging_bodies)
+        extras = self._extras(state, reference, lagging_bodies, previous, exploded)
+        rewards = deepmimic_reward(state, reference, lagging_bodies, self._joint_weights, self._keys).nan_to_num(0.0)
+        late = self.episode_length_buf >= self.max_episode_length
+        extras["time_outs"] = late & ~failed & ~ended
+        self.counts["finished"] += int((ended & ~failed).sum())
+        self.counts["timed_out"] += int(extras["time_outs"].sum())
+        dones = failed | ended | late
+        extras["failed"] = failed
+        if bool(dones.any()):
+            ids = dones.nonzero().squeeze(1)
+            self._start(ids, *self.library.draw(len(ids), self.generator))
+        return self.get_observations(), rewards, dones, extras
+
+    def _judge(
+        self, state: RobotState, reference: Frames, exploded: Tensor, bodies: Tensor, wanted: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Which episodes are lost ``(N,)``, and which have reached the end of their clip ``(N,)``."""
+        touched = torch.from_numpy(self.simulation.touched)
+        contact = (touched & self._forbidden).any(dim=1)
+        self.body_error = torch.linalg.vector_norm(wanted - bodies, dim=-1).nan_to_num(FAR)
+        self.root_error = torch.linalg.vector_norm(reference.root_pos - state.root_pos, dim=-1).nan_to_num(FAR)
+        self.farthest = torch.maximum(self.body_error.amax(dim=1), self.root_error)
+        away = self.farthest > self.config.termination_distance
+        self.touching = contact
+        for name, flags in (("exploded", exploded), ("contact", contact), ("distance", away)):
+            self.counts[name] += int(flags.sum())
+        return exploded | contact | away, self.library.ended(self.clip, self.frame)
+
+    def _extras(
+        self, state: RobotState, reference: Frames, bodies: Tensor, previous: Tensor, exploded: Tensor
+    ) -> dict[str, Any]:
+        gap = difference(state, reference, bodies, self.difference_axes)
+        return {
+            "tracking": {
+                "difference": gap.nan_to_num(FAR, FAR, -FAR).clamp(-FAR, FAR),
+                "previous_pose": previous,
+                "pose": state.joint_pos,
+                "reference_pose": reference.joint_pos,
+                "motion": self.clip.clone(),
+                "valid": ~exploded,
+            }
+        }
+
+    # Going on later
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything a resumed run needs to go on to the bit."""
+        return {
+            "simulation": self._state.clone(),
+            "clip": self.clip,
+            "frame": self.frame,
+            "episode_length": self.episode_length_buf,
+            "last_action": self.last_action,
+            "body_pos": self.body_pos,
+            "generator": self.generator.get_state(),
+            "counts": dict(self.counts),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from :meth:`state_dict`."""
+        self._state.copy_(state["simulation"])
+        for name in ("clip", "frame", "last_action", "body_pos"):
+            getattr(self, name).copy_(state[name])
+        self.episode_length_buf.copy_(state["episode_length"])
+        self.generator.set_state(state["generator"])
+        self.counts.update({name: int(value) for name, value in state["counts"].items()})
+
+
+def _rows(robot: Robot, bodies: Sequence[str]) -> Tensor:
+    for name in bodies:
+        if name not in robot.body_names:
+            raise unknown_name(f"body of robot '{robot.name}'", name, robot.body_names)
+    return torch.tensor([robot.body_names.index(name) for name in bodies], dtype=torch.long)
+
+
+def _forbidden(robot: Robot, allowed: Sequence[str]) -> Tensor:
+    """(B,) bodies whose touch of the ground loses the episode."""
+    forbidden = torch.full((len(robot.body_names),), bool(allowed))
+    forbidden[_rows(robot, allowed)] = False
+    return forbidden

@@ -1,0 +1,187 @@
+"""How well a policy tracks: success, position error and rotation error, as the paper defines them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pfmhr.motion import Motion
+from pfmhr.robots import Robot
+from pfmhr.tracking.config import EnvironmentConfig
+from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.library import MotionLibrary
+from pfmhr.tracking.rotations import angle_between, compose, inverse
+
+Start = Literal["random", "beginning"]
+STRICT = 0.5
+"""m: the second threshold every evaluation reports."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Means over episodes; errors over all frames before an episode was lost."""
+
+    success: float
+    """Mean share of what could be tracked that was tracked without termination."""
+    success_interval: tuple[float, float]
+    """95 % of the mean, by bootstrap over episodes."""
+    success_strict: float
+    """The same had episodes ended at 0.5 m."""
+    position_error: float
+    """E_pos in m: joints in the robot's frame and root in the world's, mean over all."""
+    rotation_error: float
+    """E_rot in rad, likewise."""
+    body_error: float
+    """m, bodies relative to the root's position, mean over bodies."""
+    root_error: float
+    """m, root in the world."""
+    position_interval: tuple[float, float]
+    rotation_interval: tuple[float, float]
+    episodes: int
+    distance: float
+    """m at which an episode was lost."""
+    start: str
+    horizon: float
+    """s an episode lasts at most."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+class Evaluator:
+    """Environments kept for evaluation, so that training need not wait for new ones each time."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        motions: Sequence[Motion],
+        config: EnvironmentConfig,
+        episodes: int,
+        *,
+        horizon: float | None = None,
+        distance: float | None = None,
+        threads: int | None = None,
+        library: MotionLibrary | None = None,
+    ) -> None:
+        """``distance``: m at which an episode is lost; the skill's (1.0, vaults 0.5) unless given."""
+        changes = {"environments": episodes, "episode_seconds": horizon or config.episode_seconds}
+        environment = TrackingEnvironment(robot, motions, replace(config, **changes), threads=threads, library=library)
+        self.distance = distance or environment.skill.distance
+        environment.config = environment.cfg = replace(environment.config, termination_distance=self.distance)
+        self.environment = environment
+
+    def run(self, policy: nn.Module, start: Start = "random", seed: int = 0) -> Evaluation:
+        """One episode per environment with the policy's mean action."""
+        environment = self.environment
+        environment.generator.manual_seed(seed)
+        clip, frame = environment.library.draw(environment.num_envs, environment.generator)
+        if start == "beginning":
+            clip = torch.arange(environment.num_envs) % len(environment.library)
+            frame = torch.zeros_like(frame)
+        record = _Record(environment, clip, frame)
+        observations = environment.reset(clip, frame)
+        with torch.no_grad():
+            for _ in range(environment.max_episode_length):
+                if not record.step(policy, observations["policy"]):
+                    break
+                observations = record.observations
+        return record.summary(self.distance, start)
+
+
+class _Record:
+    """The first episode of every environment."""
+
+    def __init__(self, environment: TrackingEnvironment, clip: Tensor, frame: Tensor) -> None:
+        self.environment = environment
+        self.observations: Any = None
+        count = environment.num_envs
+        left = -(-environment.library.remaining(clip, frame) // environment.substeps)
+        self.possible = left.clamp(max=environment.max_episode_length).clamp(min=1)
+        self.alive = torch.ones(count, dtype=torch.bool)
+        self.strict = torch.ones(count, dtype=torch.bool)
+        self.survived, self.survived_strict = torch.zeros(count), torch.zeros(count)
+        self.sums = torch.zeros(4, count)
+
+    def step(self, policy: nn.Module, observations: Tensor) -> bool:
+        """One control step; False once every first episode is over."""
+        environment = self.environment
+        clip, frame = environment.clip.clone(), environment.frame + environment.substeps
+        self.observations, _, dones, extras = environment.step(policy(observations))
+        errors = self._errors(clip, frame)
+        lost = extras["failed"]
+        counted = self.alive & ~lost
+        self.survived += counted
+        self.strict &= counted & (environment.farthest <= STRICT)
+        self.survived_strict += self.strict
+        self.sums += errors.nan_to_num(0.0) * counted
+        self.alive &= ~dones
+        return bool(self.alive.any())
+
+    def _errors(self, clip: Tensor, frame: Tensor) -> Tensor:
+        """(4, N): E_pos, E_rot, body and root error of this step; bodies as sensed, one substep ago."""
+        environment = self.environment
+        reference = environment.library.at(clip, frame - 1)
+        bodies = torch.from_numpy(environment.simulation.frames("position")).float()
+        turns = torch.from_numpy(environment.simulation.frames("orientation")).float()
+        return tracking_errors(bodies, turns, reference.root_pos, reference.body_pos, reference.body_quat)
+
+    def summary(self, distance: float, start: str) -> Evaluation:
+        """Means and intervals."""
+        frames = self.survived.clamp(min=1)
+        success = (self.survived / self.possible).clamp(max=1.0).numpy()
+        tracked = self.survived > 0
+        errors = (self.sums / frames)[:, tracked].numpy()
+        weight = self.survived[tracked].numpy()
+        if not len(weight):
+            errors, weight = np.full((4, 1), np.nan), np.ones(1)
+        means = (errors * weight).sum(axis=1) / weight.sum()
+        strict = (self.survived_strict / self.possible).clamp(max=1.0)
+        return Evaluation(
+            success=float(success.mean()),
+            success_interval=_interval(success, np.ones_like(success)),
+            success_strict=float(strict.mean()),
+            position_error=float(means[0]),
+            rotation_error=float(means[1]),
+            body_error=float(means[2]),
+            root_error=float(means[3]),
+            position_interval=_interval(errors[0], weight),
+            rotation_interval=_interval(errors[1], weight),
+            episodes=len(success),
+            distance=distance,
+            start=start,
+            horizon=self.environment.config.episode_seconds,
+        )
+
+
+def tracking_errors(bodies: Tensor, turns: Tensor, root_pos: Tensor, body_pos: Tensor, body_quat: Tensor) -> Tensor:
+    """(4, N): E_pos (m), E_rot (rad), mean body error relative to the root (m), root error (m).
+
+    Args:
+        bodies: ``(N, B, 3)`` simulated positions in the world, root first. turns: ``(N, B, 4)`` orientations.
+        root_pos: ``(N, 3)`` reference. body_pos: ``(N, B, 3)`` relative to it. body_quat: ``(N, B, 4)``.
+    """
+    relative = bodies[:, 1:] - bodies[:, :1]
+    local = torch.linalg.vector_norm(relative - body_pos[:, 1:], dim=-1)
+    root = torch.linalg.vector_norm(bodies[:, 0] - root_pos, dim=-1)
+    own = compose(inverse(turns[:, :1]), turns[:, 1:])
+    wanted = compose(inverse(body_quat[:, :1]), body_quat[:, 1:])
+    turned = angle_between(own, wanted)
+    root_turned = angle_between(turns[:, 0], body_quat[:, 0])
+    count = bodies.shape[1]
+    position = (local.sum(dim=1) + root) / count
+    rotation = (turned.sum(dim=1) + root_turned) / count
+    return torch.stack([position, rotation, local.mean(dim=1), root])
+
+
+def _interval(values: np.ndarray, weight: np.ndarray, draws: int = 500) -> tuple[float, float]:
+    """95 % bootstrap interval of a weighted mean over episodes."""
+    rows = np.random.default_rng(0).integers(len(values), size=(draws, len(values)))
+    means = (values[rows] * weight[rows]).sum(axis=1) / np.maximum(weight[rows].sum(axis=1), 1e-9)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,82 @@
+"""The prior in the loop: a modulator by its settings, calibrated on the clips that are tracked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from pfmhr.errors import InputError
+from pfmhr.motion import Motion
+from pfmhr.reward import (
+    Calibration,
+    DistanceModulator,
+    Modulator,
+    NoModulation,
+    ReconstructionModulator,
+    RewardModulator,
+)
+from pfmhr.tracking.config import ModulatorConfig
+
+
+class RandomModulation:
+    """A control that knows nothing: factors drawn evenly from [exp(−α), 1]."""
+
+    def __init__(self, alpha: float) -> None:
+        self._lowest = math.exp(-alpha)
+        self._sum, self._count = 0.0, 0
+
+    def __call__(self, previous_pose: Any, pose: Any, dt: float, *, valid: Tensor | None = None, **_: Any) -> Tensor:
+        """Factors ``(N,)``; 1 where ``valid`` is False."""
+        factor = self._lowest + (1.0 - self._lowest) * torch.rand(len(pose))
+        factor = factor if valid is None else torch.where(valid, factor, 1.0)
+        self._sum, self._count = self._sum + float(factor.sum()), self._count + len(factor)
+        return factor
+
+    def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
+        """The reward times the factor."""
+        return reward * factor
+
+    def statistics(self, reset: bool = True) -> dict[str, float]:
+        """The mean factor since the last reset."""
+        mean = self._sum / max(1, self._count)
+        if reset:
+            self._sum, self._count = 0.0, 0
+        return {"multiplier": mean}
+
+
+def make_modulator(config: ModulatorConfig, motions: Sequence[Motion], dt: float) -> Modulator:
+    """The modulator a config names, calibrated on ``motions`` at the control time step."""
+    if config.kind == "none":
+        return NoModulation()
+    if config.kind == "random":
+        return RandomModulation(config.alpha)
+    if not config.prior:
+        what = "distance field" if config.kind == "pdf" else "prior"
+        raise InputError(f"modulator '{config.kind}' needs a {what}", fix="Name one with --prior.", code="bad_config")
+    if config.kind == "pdf":
+        from pfmhr.distance import PoseDistanceField
+
+        return DistanceModulator(PoseDistanceField.load(config.prior), motions)
+    return _calibrated(config, motions, dt)
+
+
+def _calibrated(config: ModulatorConfig, motions: Sequence[Motion], dt: float) -> Modulator:
+    from pfmhr.prior import PosePrior
+    from pfmhr.score import PoseGeometryScore, ReconstructionScore
+
+    prior = PosePrior.load(config.prior)
+    how: dict[str, Any] = {
+        "generator": torch.Generator().manual_seed(0),
+        "pooled": config.pooled,
+        "phases": config.phases,
+    }
+    strength = (config.alpha, config.p_good, config.p_bad)
+    if config.kind == "recon":
+        recon = ReconstructionScore(prior)
+        return ReconstructionModulator(recon, Calibration.fit(recon, motions, dt, **how), *strength)
+    score = PoseGeometryScore(prior, config.t_eval)
+    return RewardModulator(score, Calibration.fit(score, motions, dt, **how), *strength)

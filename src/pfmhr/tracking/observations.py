@@ -1,0 +1,99 @@
+"""What the policy sees, and what the discriminator compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from pfmhr.tracking.library import Frames
+from pfmhr.tracking.rotations import (
+    compose,
+    hinge_six_numbers,
+    inverse,
+    rotate,
+    rotate_back,
+    six_numbers,
+)
+
+
+@dataclass(frozen=True)
+class RobotState:
+    """N simulated robots at one moment; float32, world frame unless said."""
+
+    root_pos: Tensor
+    """(N, 3)."""
+    root_quat: Tensor
+    """(N, 4) wxyz."""
+    joint_pos: Tensor
+    """(N, J)."""
+    root_velocity: Tensor
+    """(N, 3)."""
+    root_spin: Tensor
+    """(N, 3) in the root's frame."""
+    joint_vel: Tensor
+    """(N, J)."""
+    body_pos: Tensor
+    """(N, B, 3) relative to the root, one physics step ago: MuJoCo senses before it integrates."""
+
+
+def local_observation(state: RobotState, target: Frames, last_action: Tensor) -> Tensor:
+    """(N, 25 + 5·J): robot and next reference frame, everything in the robot's root frame."""
+    gravity = torch.zeros_like(state.root_pos)
+    gravity[:, 2] = -1.0
+    spin = rotate(target.root_quat, target.root_spin)
+    into = torch.stack(
+        [target.root_pos - state.root_pos, state.root_velocity, target.root_velocity, gravity, spin], dim=1
+    )
+    error, own, wanted, down, turning = rotate_back(state.root_quat[:, None], into).unbind(dim=1)
+    relative = six_numbers(compose(inverse(state.root_quat), target.root_quat))
+    joints = [
+        state.joint_pos,
+        0.1 * state.joint_vel,
+        target.joint_pos - state.joint_pos,
+        0.1 * target.joint_vel,
+        last_action,
+    ]
+    height = state.root_pos[:, 2:]
+    return torch.cat([error, own, wanted, relative, down, state.root_spin, turning, height, *joints], dim=1)
+
+
+def world_observation(state: RobotState, targets: list[Frames], axes: Tensor, keys: Tensor) -> Tensor:
+    """MimicKit's: the robot and some reference frames ahead, in world axes; ``keys``: rows of the key bodies."""
+    count = len(state.root_pos)
+    own = [
+        state.root_pos[:, 2:],
+        six_numbers(state.root_quat),
+        state.root_velocity,
+        rotate(state.root_quat, state.root_spin),
+        hinge_six_numbers(state.joint_pos, axes).view(count, -1),
+        state.joint_vel,
+        state.body_pos[:, keys].reshape(count, -1),
+    ]
+    for target in targets:
+        place = target.root_pos.clone()
+        place[:, :2] -= state.root_pos[:, :2]
+        own += [
+            place,
+            six_numbers(target.root_quat),
+            hinge_six_numbers(target.joint_pos, axes).view(count, -1),
+            target.body_pos[:, keys].reshape(count, -1),
+        ]
+    return torch.cat(own, dim=1)
+
+
+def difference(state: RobotState, reference: Frames, body_pos: Tensor, axes: Tensor | None) -> Tensor:
+    """Reference minus robot, as ADD's discriminator sees it; ``axes`` if joints enter as rotations.
+
+    ``body_pos`` ``(N, B, 3)``: the reference bodies at the moment ``state.body_pos`` is of.
+    """
+    count = len(state.root_pos)
+
+    def features(moment: RobotState | Frames, bodies: Tensor) -> Tensor:
+        joints = moment.joint_pos if axes is None else hinge_six_numbers(moment.joint_pos, axes).view(count, -1)
+        spin = rotate(moment.root_quat, moment.root_spin)
+        parts = [moment.root_pos, six_numbers(moment.root_quat), joints, bodies[:, 1:].reshape(count, -1)]
+        return torch.cat([*parts, moment.root_velocity, spin, moment.joint_vel], dim=1)
+
+    return features(reference, body_pos) - features(state, state.body_pos)

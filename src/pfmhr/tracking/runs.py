@@ -1,0 +1,169 @@
+"""Tracking runs on disk: settings, reference clips, metrics, checkpoint and, at the end, the policy and its result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import pfmhr
+from pfmhr.errors import InputError
+from pfmhr.files import exclusive, write_json
+from pfmhr.motion import Motion
+from pfmhr.robots import Robot
+from pfmhr.tracking.config import TrackerConfig, tracker_config_from_json
+from pfmhr.tracking.evaluation import Evaluator
+from pfmhr.tracking.networks import Policy
+from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
+from pfmhr.training import claim
+from pfmhr.training.runs import RUN
+from pfmhr.training.state import load_state
+
+RESULT, CLIPS = "result.json", "motions"
+
+
+def train_tracker(
+    directory: Path,
+    robot: Robot,
+    motions: Sequence[Motion],
+    config: TrackerConfig,
+    threads: int | None = None,
+    say: Say = lambda _: None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Train a tracker into ``directory``, resuming what is there; returns its result."""
+    about = {
+        "kind": "tracker",
+        "robot": robot.name if robot.name in ("g1",) else str(robot.path),
+        "motions": [{"name": motion.name, "sha256": _fingerprint(motion)} for motion in motions],
+        "config": json.loads(json.dumps(asdict(config))),
+        "code_version": pfmhr.__version__,
+    }
+    with exclusive(directory):
+        training: Training | None = None
+        if not (directory / RUN).exists():
+            # Everything that can be wrong is found before anything is written.
+            training = Training(directory, robot, motions, config, threads)
+        if claim(directory, about, finished=RESULT):
+            say(f"already trained: {directory}")
+            return read_result(directory)
+        _keep(directory, motions)
+        training = training or Training(directory, robot, motions, config, threads)
+        training.run(say, progress)
+        return _finish(directory, training)
+
+
+def read_result(directory: Path) -> dict[str, Any]:
+    """Result of a finished run."""
+    path = directory / RESULT
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(
+            "not a finished tracking run", where=directory, fix="Go on with `pfmhr track train`.", code="not_found"
+        ) from None
+    except ValueError as error:
+        raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
+
+
+@dataclass(frozen=True)
+class TrackerRun:
+    """A run that can be evaluated, watched or exported, finished or not."""
+
+    directory: Path
+    config: TrackerConfig
+    robot: Robot
+    motions: tuple[Motion, ...]
+    policy: Policy
+    samples: int
+    evaluations: list[dict[str, Any]]
+
+    @staticmethod
+    def load(directory: Path) -> TrackerRun:
+        """Read a run directory; no code from it is run."""
+        try:
+            about = json.loads((directory / RUN).read_bytes())
+        except FileNotFoundError:
+            raise InputError("not a tracking run", where=directory, expected=RUN, code="not_found") from None
+        except ValueError as error:
+            raise InputError(f"unreadable JSON: {error}", where=directory / RUN, code="bad_run") from error
+        if not isinstance(about, dict) or about.get("kind") != "tracker":
+            raise InputError("not a tracking run", where=directory, code="bad_run")
+        if not (directory / CHECKPOINT).exists():
+            raise InputError("this run has no checkpoint yet", where=directory, code="not_found")
+        config = tracker_config_from_json(about["config"])
+        robot = Robot.load(about["robot"])
+        clips = [Motion.read(path, robot) for path in sorted((directory / CLIPS).glob("*.npz"))]
+        # A modulator is part of training only; without it no prior need be found.
+        plain = replace(config, environment=replace(config.environment, environments=1))
+        plain = replace(plain, modulator=replace(config.modulator, kind="none"), evaluation_episodes=1)
+        training = Training(directory, robot, clips, plain, threads=1)
+        state = load_state(directory / CHECKPOINT)
+        actor = training.algorithm.actor
+        actor.load_state_dict(state["algorithm"]["actor_state_dict"])
+        samples = int(state["iteration"]) * config.samples_per_iteration
+        policy = training.policy().eval()
+        return TrackerRun(directory, config, robot, tuple(clips), policy, samples, state["evaluations"])
+
+    def evaluator(
+        self, episodes: int, horizon: float | None = None, distance: float | None = None, threads: int | None = None
+    ) -> Evaluator:
+        """Environments to evaluate this run's policy in."""
+        settings = self.config.environment
+        return Evaluator(
+            self.robot, self.motions, settings, episodes, horizon=horizon, distance=distance, threads=threads
+        )
+
+
+def _finish(directory: Path, training: Training) -> dict[str, Any]:
+    config = training.config
+    evaluator = Evaluator(
+        training.environment.robot,
+        training.motions,
+        config.environment,
+        max(256, config.evaluation_episodes),
+        library=training.environment.library,
+    )
+    policy = training.policy().eval()
+    final = {start: evaluator.run(policy, start, seed=1).to_dict() for start in ("random", "beginning")}
+    seconds = {**training.seconds, **training.algorithm.seconds}
+    result = {
+        "motions": [motion.name for motion in training.motions],
+        "seed": config.seed,
+        "modulator": config.modulator.kind,
+        "reward": config.reward,
+        "actions": config.environment.actions,
+        "samples": training.samples,
+        "samples_to_80": samples_to(training.evaluations, CONVERGED),
+        "grid": config.evaluate_every * config.samples_per_iteration,
+        "seconds": round(sum(seconds.values()), 1),
+        "time_shares": {name: round(value / sum(seconds.values()), 3) for name, value in seconds.items()},
+        "threads": torch.get_num_threads(),
+        "exploded": training.environment.counts["exploded"],
+        "final": final,
+        "evaluations": training.evaluations,
+    }
+    write_json(directory / RESULT, result)
+    return result
+
+
+def _keep(directory: Path, motions: Sequence[Motion]) -> None:
+    """A run holds its own references, so that it can be evaluated wherever it goes."""
+    folder = directory / CLIPS
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, motion in enumerate(motions):
+        path = folder / f"{number:04d}.npz"
+        if not path.exists():
+            motion.write(path)
+
+
+def _fingerprint(motion: Motion) -> str:
+    digest = hashlib.sha256(repr((motion.fps, motion.loop, motion.joint_names)).encode())
+    for values in (motion.joint_pos, motion.root_pos, motion.root_quat):
+        digest.update(values.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,39 @@
+"""What differs between skills: which bodies may touch the ground, what stands in the way, how strict to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pfmhr.sim import Box
+
+_SIDES = ("left", "right")
+LEGS = tuple(f"{side}_{part}_link" for side in _SIDES for part in ("knee", "ankle_pitch", "ankle_roll"))
+ARMS = tuple(f"{side}_{part}_link" for side in _SIDES for part in ("elbow", "wrist_roll", "wrist_pitch", "wrist_yaw"))
+_VAULT = (0.2, 1.0, 0.3)
+"""Half lengths of the box that is vaulted over, in m."""
+
+
+@dataclass(frozen=True)
+class Skill:
+    """Settings of the ADD and PDF-HR authors for one kind of motion of the Unitree G1."""
+
+    contacts: tuple[str, ...] = LEGS
+    """Bodies that may touch the ground; none named switches the test off."""
+    boxes: tuple[Box, ...] = ()
+    distance: float = 1.0
+    """m a body may be away from its reference before an evaluation counts the episode as lost."""
+
+
+SKILLS = {
+    "cartwheel": Skill(contacts=LEGS + ARMS),
+    "speed_vault": Skill(LEGS + ARMS, (Box(_VAULT, (1.7, 0.5, 0.055)),), 0.5),
+    "double_kong": Skill(LEGS + ARMS, (Box(_VAULT, (-6.53, 0.06, 0.14)), Box(_VAULT, (-7.62, 0.06, 0.14))), 0.5),
+}
+"""By a part of the clip's name; every other clip is a plain :class:`Skill`."""
+
+
+def skill_of(names: tuple[str, ...]) -> Skill:
+    """The skill of a clip by its name; for a set of clips, one without a test of ground contact."""
+    if len(names) > 1:
+        return Skill(contacts=())
+    return next((skill for part, skill in SKILLS.items() for name in names if part in name), Skill())

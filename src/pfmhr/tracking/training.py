@@ -1,0 +1,182 @@
+"""Training a tracker: one loop that tells the whole story."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pfmhr.errors import InputError
+from pfmhr.motion import Motion
+from pfmhr.robots import Robot
+from pfmhr.tracking.algorithm import TrackerPPO
+from pfmhr.tracking.config import TrackerConfig
+from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.evaluation import Evaluator
+from pfmhr.tracking.modulation import make_modulator
+from pfmhr.tracking.networks import Policy
+from pfmhr.training.logging import RunLog
+from pfmhr.training.state import load_state, save_state
+
+CHECKPOINT = "checkpoint.safetensors"
+CONVERGED = 0.8
+"""Share of the reference tracked at which the paper counts a policy as converged."""
+
+Say = Callable[[str], object]
+Progress = Callable[[int, int, str], object]
+
+
+class Training:
+    """A tracker in training: environment, algorithm, evaluation and where they stand."""
+
+    def __init__(
+        self, directory: Path, robot: Robot, motions: Sequence[Motion], config: TrackerConfig, threads: int | None
+    ) -> None:
+        torch.manual_seed(config.seed)
+        self.directory, self.config, self.motions = directory, config, tuple(motions)
+        dt = 1.0 / config.environment.control_rate
+        modulator = make_modulator(config.modulator, motions, dt)
+        rotations = config.adversary.joints == "rotations"
+        self.environment = TrackingEnvironment(
+            robot, motions, config.environment, seed=config.seed, threads=threads, rotations=rotations
+        )
+        self.algorithm = TrackerPPO(self.environment, config, modulator)
+        self.evaluator = Evaluator(
+            robot,
+            motions,
+            config.environment,
+            config.evaluation_episodes,
+            threads=threads,
+            library=self.environment.library,
+        )
+        self.iteration = 0
+        self.seconds = {"simulation": 0.0, "evaluation": 0.0, "inference": 0.0}
+        self.evaluations: list[dict[str, Any]] = []
+
+    @property
+    def samples(self) -> int:
+        """Transitions seen."""
+        return self.iteration * self.config.samples_per_iteration
+
+    def run(self, say: Say = lambda _: None, progress: Progress | None = None) -> None:
+        """Train, or go on training, to the end; safe to kill at any moment, Ctrl-C saves first."""
+        self._restore(say)
+        log = RunLog(self.directory, self.samples)
+        started, first = time.perf_counter(), self.samples
+        self.algorithm.train_mode()
+        try:
+            if not self.iteration and not self.evaluations:
+                self._evaluate(log)
+            observations = self.environment.get_observations()
+            while self.iteration < self.config.iterations:
+                observations = self._collect(observations)
+                figures = self.algorithm.update()
+                self.iteration += 1
+                self._refuse_divergence(figures)
+                speed = (self.samples - first) / (time.perf_counter() - started)
+                log.write(self.samples, iteration=self.iteration, samples_per_second=speed, **figures, **self._shares())
+                last = self.iteration == self.config.iterations
+                if last or self.iteration % self.config.evaluate_every == 0:
+                    self._evaluate(log)
+                if last or self.iteration % self.config.checkpoint_every == 0:
+                    self.save()
+                if progress:
+                    success = self.evaluations[-1]["success"]
+                    text = f"success {success:.0%}, {speed:,.0f} samples/s"
+                    progress(self.samples, self.config.iterations * self.config.samples_per_iteration, text)
+        except KeyboardInterrupt:
+            self.save()
+            say(f"stopped after {self.samples:,} samples; the same command goes on from there")
+            raise
+        finally:
+            log.close()
+
+    def _collect(self, observations: Any) -> Any:
+        with torch.no_grad():
+            for _ in range(self.config.agent.steps):
+                begun = time.perf_counter()
+                actions = self.algorithm.act(observations)
+                middle = time.perf_counter()
+                observations, rewards, dones, extras = self.environment.step(actions)
+                self.seconds["inference"] += middle - begun
+                self.seconds["simulation"] += time.perf_counter() - middle
+                self.algorithm.process_env_step(observations, rewards, dones, extras)
+            self.algorithm.compute_returns(observations)
+        return observations
+
+    def _evaluate(self, log: RunLog) -> None:
+        begun = time.perf_counter()
+        self.algorithm.eval_mode()
+        result = self.evaluator.run(self.policy()).to_dict()
+        self.algorithm.train_mode()
+        self.evaluations.append({"samples": self.samples, **result})
+        numbers = {f"evaluation_{name}": value for name, value in result.items() if isinstance(value, float)}
+        log.write(self.samples, **numbers)
+        self.seconds["evaluation"] += time.perf_counter() - begun
+
+    def policy(self) -> Policy:
+        """The deterministic policy as it is now."""
+        return Policy(self.algorithm.actor)  # type: ignore[arg-type]
+
+    def _shares(self) -> dict[str, float]:
+        """Where the time goes, and how episodes end."""
+        spent = {**self.seconds, **self.algorithm.seconds}
+        total = max(1e-9, sum(spent.values()))
+        shares = {f"time_{name}": value / total for name, value in spent.items()}
+        return shares | {f"ended_{name}": float(count) for name, count in self.environment.counts.items()}
+
+    def _refuse_divergence(self, figures: dict[str, float]) -> None:
+        bad = [name for name, value in figures.items() if not math.isfinite(value)]
+        broken = [n for n, p in self.algorithm.actor.named_parameters() if not bool(torch.isfinite(p).all())]
+        if bad or broken:
+            raise InputError(
+                f"training diverged in iteration {self.iteration}",
+                where=self.directory,
+                expected="finite numbers",
+                got=", ".join([*bad, *broken])[:200],
+                fix=f"The last good state is in {self.directory / CHECKPOINT}. Lower the learning rate.",
+                code="diverged",
+            )
+
+    def save(self) -> None:
+        """Everything, to the bit."""
+        state = {
+            "iteration": self.iteration,
+            "evaluations": self.evaluations,
+            "seconds": {**self.seconds, **self.algorithm.seconds},
+            "algorithm": self.algorithm.save(),
+            "environment": self.environment.state_dict(),
+            "random": torch.get_rng_state(),
+        }
+        save_state(self.directory / CHECKPOINT, state)
+
+    def _restore(self, say: Say) -> None:
+        path = self.directory / CHECKPOINT
+        if not path.exists():
+            return
+        state = load_state(path)
+        self.iteration, self.evaluations = int(state["iteration"]), state["evaluations"]
+        for name, value in state["seconds"].items():
+            (self.seconds if name in self.seconds else self.algorithm.seconds)[name] = value
+        self.algorithm.load(state["algorithm"])
+        self.environment.load_state_dict(state["environment"])
+        torch.set_rng_state(state["random"])
+        if self.iteration < self.config.iterations:
+            say(f"going on after {self.samples:,} samples")
+
+
+def samples_to(evaluations: Sequence[dict[str, Any]], success: float = CONVERGED) -> float | None:
+    """Samples at which the success rate first reached ``success``, interpolated between evaluations; or None."""
+    before: dict[str, Any] | None = None
+    for now in evaluations:
+        if now["success"] >= success:
+            if before is None:
+                return float(now["samples"])
+            share = (success - before["success"]) / (now["success"] - before["success"])
+            return before["samples"] + share * (now["samples"] - before["samples"])
+        before = now
+    return None
