@@ -36,6 +36,22 @@ def write_tables() -> None:
         keys, columns, paper = STUDIES[name]
         table = beside(result["rows"], keys, columns, paper)
         (folder / f"{path.stem}.md").write_text(_markdown(table) + f"\n`{result['command']}`\n")
+    write_speeds()
+
+
+def write_speeds() -> None:
+    """The stored benches of the score, one row each."""
+    benches = [json.loads(path.read_text()) for path in sorted((ROOT / "results").glob("bench_score_*.json"))]
+    rows = [
+        {"network": bench["preset"], "transitions": bench["batch"], **_plain(bench["ratio"])}
+        for bench in sorted(benches, key=lambda bench: (bench["preset"], bench["batch"]))
+    ]
+    (ROOT / "docs" / "generated" / "bench_score.md").write_text(_markdown(rows))
+
+
+def _plain(ratios: dict[str, float]) -> dict[str, float]:
+    names = ("fused_float32", "jvp", "jvp_with_a_time_per_pose", "three_denoiser_calls")
+    return {name: ratios[name] for name in names}
 
 
 def _markdown(table: list[dict[str, Any]]) -> str:
