@@ -169,3 +169,15 @@ def test_without_faiss_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         NeighbourIndex(scattered(5))
     with refused("missing_extra"):
         brute_force(scattered(5), scattered(5))
+
+
+@pytest.mark.parametrize(
+    ("shape", "queries", "neighbours", "code"),
+    [((0, 3), (2, 3), 1, "bad_shape"), ((50, 3), (2, 4), 1, "bad_shape"), ((50, 3), (2, 3), 0, "bad_config")],
+)
+def test_what_cannot_be_searched_is_refused(
+    shape: tuple[int, int], queries: tuple[int, int], neighbours: int, code: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        NeighbourIndex(np.zeros(shape, np.float32)).distances(np.zeros(queries, np.float32), neighbours)
+    assert caught.value.code == code

@@ -49,10 +49,12 @@ def train(
 
     from pfmhr.corpus import PoseCorpus
     from pfmhr.distance import DistanceConfig, PairConfig, make_pairs, train_distance
+    from pfmhr.distance.neighbours import limit_threads
     from pfmhr.distance.training import PAPER
     from pfmhr.robots import Robot
 
     use_threads(threads)
+    limit_threads(threads)
     opened = PoseCorpus.open(corpus)
     robot = Robot.load(opened.manifest.robot)
     count = PairConfig().count if pairs is None else pairs

@@ -15,7 +15,7 @@ Poses = NDArray[np.float32]
 
 PROBED_SHARE = 0.01
 """Share of the index's cells searched per query, at least :data:`LEAST_PROBED`."""
-LEAST_PROBED = 24
+LEAST_PROBED = 40
 SHORT_LIST = {"l2": 1, "l1": 64}
 """How many candidates the index gives for each wanted neighbour. It orders by L2; for L1 more are needed."""
 
@@ -32,6 +32,9 @@ class NeighbourIndex:
             raise unknown_name("metric", metric, SHORT_LIST)
         faiss = _faiss()
         self.poses = np.ascontiguousarray(poses, dtype=np.float32)
+        if self.poses.ndim != 2 or not len(self.poses):
+            shape = self.poses.shape
+            raise InputError("an index needs poses", expected="(N, J), N at least 1", got=shape, code="bad_shape")
         self.metric: Metric = metric
         joints = self.poses.shape[1]
         cells = max(1, min(round(4 * math.sqrt(len(poses))), len(poses) // 39))
@@ -45,7 +48,7 @@ class NeighbourIndex:
 
     def distances(self, queries: Poses, neighbours: int = 1) -> NDArray[np.float32]:
         """Distances in rad to the nearest corpus poses, nearest first: ``(M, J)`` → ``(M, neighbours)``."""
-        _require_enough(self.poses, neighbours)
+        _require(self.poses, queries, neighbours)
         wanted = min(neighbours * SHORT_LIST[self.metric], len(self.poses))
         squared, places = self._index.search(np.ascontiguousarray(queries, dtype=np.float32), wanted)
         found = np.sqrt(np.maximum(squared, 0.0)) if self.metric == "l2" else _l1(queries, self.poses, places)
@@ -65,7 +68,7 @@ class NeighbourIndex:
 def brute_force(poses: Poses, queries: Poses, metric: Metric = "l2", neighbours: int = 1) -> NDArray[np.float32]:
     """The same distances by comparing with every pose: ``(M, neighbours)``."""
     faiss = _faiss()
-    _require_enough(poses, neighbours)
+    _require(poses, queries, neighbours)
     kind = faiss.METRIC_L2 if metric == "l2" else faiss.METRIC_L1
     found, _ = faiss.knn(
         np.ascontiguousarray(queries, np.float32), np.ascontiguousarray(poses, np.float32), neighbours, metric=kind
@@ -83,10 +86,19 @@ def _l1(queries: Poses, poses: Poses, places: NDArray[np.int64], block: int = 40
     return out
 
 
-def _require_enough(poses: Poses, neighbours: int) -> None:
-    if neighbours > len(poses):
+def limit_threads(threads: int | None) -> None:
+    """Let faiss search with so many threads: all cores unless said."""
+    if threads:
+        _faiss().omp_set_num_threads(threads)
+
+
+def _require(poses: Poses, queries: Poses, neighbours: int) -> None:
+    if np.ndim(queries) != 2 or np.shape(queries)[1] != poses.shape[1]:
+        width = poses.shape[1]
+        raise InputError("wrong shape of queries", expected=f"(M, {width})", got=np.shape(queries), code="bad_shape")
+    if not 1 <= neighbours <= len(poses):
         raise InputError(
-            "more neighbours than poses", expected=f"at most {len(poses)}", got=neighbours, code="bad_config"
+            "impossible number of neighbours", expected=f"1 to {len(poses)}", got=neighbours, code="bad_config"
         )
 
 

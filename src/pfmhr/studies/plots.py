@@ -58,6 +58,7 @@ def noise_figure(path: Path, result: dict[str, Any]) -> None:
             theirs = [noise.PAPER[count][place] for count in samples]
             panel.plot(samples, theirs, color=PAPER, linestyle="--", marker="o", markersize=3, label="paper")
             panel.set(title=column.replace("_", " "), xlabel="samples K", xscale="log", xticks=samples)
+            panel.minorticks_off()
             panel.set_xticklabels([str(count) for count in samples])
         panels[0].legend(frameon=False, fontsize=8)
 
