@@ -33,8 +33,7 @@ def write_tables() -> None:
     for path in sorted((ROOT / "results").glob("study_*.json")):
         name = path.stem.removeprefix("study_").removesuffix("_held_out")
         result = json.loads(path.read_text())
-        keys, columns, paper = STUDIES[name]
-        table = beside(result["rows"], keys, columns, paper)
+        table = beside(result["rows"], *STUDIES[name]) if name in STUDIES else result["rows"]
         (folder / f"{path.stem}.md").write_text(_markdown(table) + f"\n`{result['command']}`\n")
     write_speeds()
 
