@@ -8,7 +8,21 @@ from collections.abc import Callable, Sequence
 import tyro
 
 import pfmhr
-from pfmhr.cli import bench, check, convert, corpus, demo, distance, doctor, prior, score, score_study, study, track
+from pfmhr.cli import (
+    bench,
+    check,
+    convert,
+    corpus,
+    demo,
+    distance,
+    doctor,
+    experiment,
+    prior,
+    score,
+    score_study,
+    study,
+    track,
+)
 from pfmhr.cli.console import say
 from pfmhr.errors import InputError
 
@@ -29,7 +43,14 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "prior info": prior.info,
     },
     "the score": {"score": score.score, "calibrate": score.calibrate},
-    "tracking": {"track train": track.train, "track eval": track.evaluate, "track compare": track.compare},
+    "tracking": {
+        "track train": track.train,
+        "track eval": track.evaluate,
+        "track compare": track.compare,
+        "track play": track.play,
+        "track export": track.export,
+    },
+    "experiments": {"experiment run": experiment.run, "experiment report": experiment.report},
     "the rival": {"distance train": distance.train},
     "studies": {
         "study timestep": score_study.timestep,
@@ -48,6 +69,7 @@ COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
         "bench prior": bench.prior,
         "bench score": bench.score,
         "bench distance": bench.distance,
+        "bench sim": bench.sim,
     },
 }
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, say, training_bar
+from pfmhr.cli.console import print_json, print_table, progress_bar, say, training_bar
 from pfmhr.cli.options import given, use_threads
 from pfmhr.errors import InputError
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
     from pfmhr.robots import Robot
-    from pfmhr.tracking import TrackerConfig
 
 Motions = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="MOTION...")]
 Run = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
@@ -80,16 +81,18 @@ def train(
         json: print the result as one JSON object.
     """
     from pfmhr.robots import Robot
-    from pfmhr.tracking.config import ModulatorConfig, tracker_preset
-    from pfmhr.tracking.runs import train_tracker
+
+    with _tracking_extra():
+        from pfmhr.tracking.config import ModulatorConfig, tracker_preset, with_actions
+        from pfmhr.tracking.runs import train_tracker
 
     use_threads(threads)
-    start = tracker_preset(preset)
+    start = with_actions(tracker_preset(preset), actions)
     kind = modulator or ("none" if prior == "none" else "pfm")
     strength = given({"t_eval": t_eval, "alpha": alpha, "p_good": p_good, "p_bad": p_bad})
     config = replace(
         start,
-        environment=replace(start.environment, **given({"environments": environments, "actions": actions})),
+        environment=replace(start.environment, **given({"environments": environments})),
         modulator=ModulatorConfig(kind, "" if prior == "none" else prior, pooled=pooled, **strength),
         reward=reward,
         seed=seed,
@@ -98,7 +101,7 @@ def train(
     loaded = Robot.load(robot)
     clips = [_motion(name, loaded, fps, trim) for name in motions]
     with training_bar("training") as progress:
-        result = train_tracker(out, loaded, clips, _actions(config), threads, say=say, progress=progress)
+        result = train_tracker(out, loaded, clips, config, threads, say=say, progress=progress)
     if json:
         print_json(result)
         return 0
@@ -107,13 +110,6 @@ def train(
     when = f"80 % tracked after {reached / 1e6:.2f} M samples" if reached else "80 % never reached"
     say(f"{out}: {when}; at the end {final['success']:.1%}, E_pos {1000 * final['position_error']:.1f} mm")
     return 0
-
-
-def _actions(config: TrackerConfig) -> TrackerConfig:
-    """Absolute actions span the joint ranges: what the small preset explores with must shrink with that."""
-    if config.environment.actions == "absolute" and config.agent.separate is None:
-        return replace(config, agent=replace(config.agent, std=0.05, learning_rate=1e-4))
-    return config
 
 
 def _motion(name: str, robot: Robot, fps: float | None, trim: tuple[float, float] | None) -> Motion:
@@ -155,7 +151,8 @@ def evaluate(
         threads: threads for physics and networks; all cores unless said.
         json: print one JSON object.
     """
-    from pfmhr.tracking.runs import TrackerRun
+    with _tracking_extra():
+        from pfmhr.tracking.runs import TrackerRun
 
     use_threads(threads)
     loaded = TrackerRun.load(run)
@@ -184,7 +181,7 @@ def evaluate(
     return 0
 
 
-def compare(runs: Runs, /, figure: Path | None = None, json: bool = False) -> int:
+def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = None, json: bool = False) -> int:
     """Put finished runs side by side: mean ± population deviation over seeds, as the paper reports them.
 
     Examples:
@@ -193,12 +190,20 @@ def compare(runs: Runs, /, figure: Path | None = None, json: bool = False) -> in
     Args:
         runs: directories of finished runs; those that differ in their seed only are one row.
         figure: also draw the learning curves here.
+        output: also write rows, curves, command and machine here, as JSON.
         json: print one JSON object.
     """
-    from pfmhr.tracking.compare import COLUMNS, as_text, draw_curves, grouped
+    from pfmhr.bench.machine import provenance
+    from pfmhr.files import disk_errors, write_json
+
+    with _tracking_extra():
+        from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, grouped
 
     groups = grouped(runs)
     rows = [group.row for group in groups]
+    if output is not None:
+        with disk_errors(output.parent):
+            write_json(output, {"rows": rows, "curves": curves(groups), **provenance()})
     if figure is not None:
         draw_curves(groups, figure)
     if json:
@@ -208,3 +213,77 @@ def compare(runs: Runs, /, figure: Path | None = None, json: bool = False) -> in
     grid = max(row["grid"] for row in rows)
     say(f"evaluated every {grid:.3f} M samples; crossings of 80 % are interpolated between evaluations")
     return 0
+
+
+def play(
+    run: Run,
+    /,
+    output: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    seconds: float = 10.0,
+    start: float = 0.0,
+    clip: int = 0,
+    fps: float = 30.0,
+    width: int = 640,
+    height: int = 480,
+) -> int:
+    """Film one episode of a tracker with its mean actions: the reference in blue, what the physics made of it in grey.
+
+    Examples:
+        pfmhr track play runs/walk
+        pfmhr track play runs/lafan --clip 3 --start 12.5 --seconds 5 --output dance.gif --fps 20
+
+    Args:
+        run: directory of a tracking run, finished or not.
+        output: video to write, .mp4 or .gif; play.mp4 in the run's directory unless said (.gif without ffmpeg).
+        seconds: longest time to play; an episode that is lost ends as in an evaluation.
+        start: moment of the clip to start from, in s.
+        clip: number of the clip, from 0, for runs with several.
+        fps: frames per second of the video.
+        width: of the video in pixels.
+        height: of the video in pixels.
+    """
+    with _tracking_extra():
+        from pfmhr.tracking.play import check_film, default_film, film, record_episode
+        from pfmhr.tracking.runs import TrackerRun
+
+    use_threads(1)
+    path, size = output or default_film(run), (width, height)
+    check_film(path, fps, size)
+    episode = record_episode(TrackerRun.load(run), clip, start, seconds)
+    with progress_bar("drawing") as progress:
+        drawn_by = film(episode, path, fps, size, progress)
+    end = f"then lost: {episode.lost}" if episode.lost else "to the end"
+    say(f"{path}: tracked {episode.tracked:.2f} of {episode.possible:.2f} s, {end}; drawn by {drawn_by}")
+    return 0
+
+
+def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None) -> int:
+    """Write a tracker's policy as ONNX, with everything a controller has to know in its metadata.
+
+    Examples:
+        pfmhr track export runs/walk -o walk.onnx
+
+    Args:
+        run: directory of a tracking run, finished or not.
+        out: file to write; policy.onnx in the run's directory unless said.
+    """
+    with _tracking_extra():
+        from pfmhr.tracking.export import TOLERANCE, export_policy
+        from pfmhr.tracking.runs import TrackerRun
+
+    use_threads(1)
+    path = out or run / "policy.onnx"
+    loaded = TrackerRun.load(run)
+    metadata = export_policy(loaded, path)
+    kind = f"{metadata['observation_type']} observations, {metadata['action_type']} actions"
+    say(f"{path}: {kind}, after {loaded.samples:,} samples; equal to torch to {TOLERANCE:g}")
+    return 0
+
+
+@contextmanager
+def _tracking_extra() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        fix = "`pip install 'pfm-hr[tracking]'`."
+        raise InputError(f"tracking needs {error.name}", fix=fix, code="missing_extra") from error

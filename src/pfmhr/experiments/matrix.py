@@ -10,9 +10,9 @@ from typing import Any
 from pfmhr.errors import InputError
 
 try:
-    import tomllib
+    import tomllib  # type: ignore[import-not-found]
 except ModuleNotFoundError:  # Python 3.10
-    import tomli as tomllib  # type: ignore[no-redef]
+    import tomli as tomllib  # type: ignore[import-not-found]
 
 _SHARED = ("preset", "environments", "episodes", "evaluate_every")
 _TOP = {"name", "data", "seeds", "actions", "methods", "skills", *_SHARED}

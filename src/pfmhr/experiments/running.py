@@ -65,6 +65,7 @@ def run_cell(cell: Cell, folder: Path, attempts: int) -> Outcome:
     out.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "pfmhr", *cell.arguments(out, threads=1)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    code = 0
     for _ in range(attempts):
         with (out / LOG).open("a") as log:
             code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, env=environment).returncode
@@ -79,7 +80,7 @@ def run_cell(cell: Cell, folder: Path, attempts: int) -> Outcome:
 def _on_ray(todo: Sequence[Cell], folder: Path, attempts: int, progress: Progress | None, before: int) -> list[Outcome]:
     """The same cells as Ray tasks of one core each; the folder must be one that every machine sees."""
     try:
-        import ray
+        import ray  # type: ignore[import-not-found]
     except ImportError:
         raise InputError("this engine needs Ray", fix="`pip install 'pfm-hr[ray]'`.", code="missing_extra") from None
     if not ray.is_initialized():

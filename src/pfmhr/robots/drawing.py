@@ -49,6 +49,40 @@ class Pen:
             shade = 0.75 + 0.25 * (depth - far) / max(near - far, 1e-9)
             self._stroke(axes, geom, np.clip(shade * self._colour(geom, tint), 0, 1), offset)
 
+    def project(self, points: NDArray[np.floating]) -> NDArray[np.floating]:
+        """World points ``(…, 3)`` in m as seen: to the right, upward, towards the viewer ``(…, 3)``."""
+        return points @ self._view.T
+
+    def draw_floor(self, axes: Any, around: NDArray[np.floating], reach: float = 3.0, tile: float = 0.5) -> None:
+        """Tiles of the ground near a point ``(3,)``; they stay where they are when the point moves."""
+        from matplotlib.collections import LineCollection
+        from matplotlib.patches import Polygon
+
+        middle = tile * np.round(np.asarray(around)[:2] / tile)
+        ticks = np.arange(-reach, reach + tile / 2, tile)
+        ends = np.array([[[t, -reach, 0.0], [t, reach, 0.0]] for t in ticks])
+        lines = np.concatenate([ends, ends[..., [1, 0, 2]]]) + np.r_[middle, 0.0]
+        corners = lines[[0, 0, len(ticks) - 1, len(ticks) - 1], [0, 1, 1, 0]]
+        axes.add_patch(Polygon(self.project(corners)[:, :2], facecolor="0.92", linewidth=0, zorder=0))
+        axes.add_collection(LineCollection(list(self.project(lines)[..., :2]), colors="0.8", linewidths=0.8, zorder=0))
+
+    def draw_box(self, axes: Any, size: Any, position: Any, yaw: float = 0.0) -> None:
+        """A box of half lengths ``size`` ``(3,)``: its faces that look at the viewer."""
+        from matplotlib.patches import Polygon
+
+        turn = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+        for axis, side in ((axis, side) for axis in range(3) for side in (-1.0, 1.0)):
+            if side * self._view[2] @ turn[:, axis] <= 0:
+                continue
+            across = np.zeros((4, 3))
+            across[:, axis] = side
+            across[:, [other for other in range(3) if other != axis]] = [[-1, -1], [-1, 1], [1, 1], [1, -1]]
+            corners = (across * size) @ turn.T + position
+            shade = (0.62, 0.68, 0.78)[axis]
+            axes.add_patch(
+                Polygon(self.project(corners)[:, :2], facecolor=(shade, 0.9 * shade, 0.75 * shade), linewidth=0)
+            )
+
     def _place(self, pose: Any, root_pos: Any, root_quat: Any) -> None:
         offset = 0
         if self._robot.floating_base:

@@ -1,0 +1,268 @@
+"""An exported policy acts like the trained one, and its file says enough to run it elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+from scipy.spatial.transform import Rotation, Slerp
+
+from pfmhr.cli import main
+from pfmhr.errors import InputError
+from pfmhr.motion.embedded import embedded_motion
+from pfmhr.robots import Robot
+from pfmhr.sim import Scene, SceneConfig
+from pfmhr.tracking import AgentConfig, EnvironmentConfig, TrackerConfig
+from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.export import export_policy
+from pfmhr.tracking.observations import observation_layout
+from pfmhr.tracking.runs import TrackerRun, train_tracker
+
+onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+
+
+@pytest.fixture(scope="module", params=["local", "world"])
+def run(request: pytest.FixtureRequest, g1: Robot, tmp_path_factory: pytest.TempPathFactory) -> TrackerRun:
+    """A tracker that has hardly learned, with actions large enough to matter."""
+    directory = tmp_path_factory.mktemp("export") / request.param
+    actions = "absolute" if request.param == "local" else "residual"
+    config = TrackerConfig(
+        environment=EnvironmentConfig(8, 0.3, observation=request.param, actions=actions, contacts=()),
+        agent=AgentConfig(steps=8, hidden=(32, 16), actor_output_scale=0.2),
+        samples=128,
+        evaluate_every=2,
+        evaluation_episodes=2,
+    )
+    train_tracker(directory, g1, [embedded_motion("walk", g1).frames(0, 80)], config, threads=1)
+    return TrackerRun.load(directory)
+
+
+@pytest.fixture(scope="module")
+def exported(run: TrackerRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("onnx") / "policy.onnx"
+    export_policy(run, path)
+    return path
+
+
+# How to use an exported policy: MuJoCo, the file, the reference motion and the robot. Nothing of the tracker is used.
+
+
+@dataclass
+class Moment:
+    """Of the robot or its reference: root and joints, velocities as MuJoCo has them, bodies ``(B, 3)`` in the world."""
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    bodies: np.ndarray
+
+    @property
+    def turn(self) -> np.ndarray:
+        """(3, 3) root orientation."""
+        return Rotation.from_quat(self.qpos[3:7], scalar_first=True).as_matrix()
+
+
+class Reference:
+    """A clip that does not loop, at the physics rate; velocities are forward differences."""
+
+    def __init__(self, path: Path, model: mujoco.MjModel, rate: float) -> None:
+        with np.load(path) as clip:
+            stamps = np.arange(len(clip["joint_pos"])) / clip["fps"]
+            times = np.arange(int(stamps[-1] * rate + 1e-6) + 1) / rate
+            turns = Slerp(stamps, Rotation.from_quat(clip["root_quat"], scalar_first=True))(times)
+            rows = [clip["root_pos"], clip["joint_pos"]]
+        root, joints = (np.stack([np.interp(times, stamps, column) for column in each.T], axis=1) for each in rows)
+        table = np.concatenate([root, turns.as_quat(scalar_first=True), joints], axis=1)
+        self.qpos = table.astype(np.float32).astype(np.float64)
+        self.model, self.rate = model, rate
+
+    def at(self, frame: int) -> Moment:
+        frame = min(frame, len(self.qpos) - 1)
+        before = min(frame, len(self.qpos) - 2)
+        qvel, data = np.zeros(self.model.nv), mujoco.MjData(self.model)
+        mujoco.mj_differentiatePos(self.model, qvel, 1 / self.rate, self.qpos[before], self.qpos[before + 1])
+        data.qpos[:] = self.qpos[frame]
+        mujoco.mj_kinematics(self.model, data)
+        return Moment(self.qpos[frame], qvel, data.xpos[1:].copy())
+
+
+def six_numbers(turn: np.ndarray) -> np.ndarray:
+    """The turned x axis and the turned z axis of rotations ``(…, 3, 3)``, one after the other."""
+    return np.concatenate([turn[..., 0], turn[..., 2]], axis=-1).reshape(-1)
+
+
+def local_parts(now: Moment, ahead: list[Moment], last_action: np.ndarray) -> dict[str, np.ndarray]:
+    """What the local observation is made of, everything seen from the robot's root."""
+    target, inside = ahead[0], now.turn.T
+    return {
+        "root_pos_error": inside @ (target.qpos[:3] - now.qpos[:3]),
+        "root_velocity": inside @ now.qvel[:3],
+        "next_root_velocity": inside @ target.qvel[:3],
+        "next_root_rotation": six_numbers(inside @ target.turn),
+        "gravity": inside @ [0.0, 0.0, -1.0],
+        "root_spin": now.qvel[3:6],
+        "next_root_spin": inside @ target.turn @ target.qvel[3:6],
+        "root_height": now.qpos[2:3],
+        "joint_pos": now.qpos[7:],
+        "joint_vel_tenth": 0.1 * now.qvel[6:],
+        "joint_pos_error": target.qpos[7:] - now.qpos[7:],
+        "next_joint_vel_tenth": 0.1 * target.qvel[6:],
+        "last_action": last_action,
+    }
+
+
+def world_parts(now: Moment, ahead: list[Moment], axes: np.ndarray, keys: list[int]) -> dict[str, np.ndarray]:
+    """What the world observation is made of: the robot and the reference one, two and three control steps ahead."""
+
+    def hinges(angles: np.ndarray) -> np.ndarray:
+        return six_numbers(Rotation.from_rotvec(angles[:, None] * axes).as_matrix())
+
+    parts = {
+        "root_height": now.qpos[2:3],
+        "root_rotation": six_numbers(now.turn),
+        "root_velocity": now.qvel[:3],
+        "root_spin": now.turn @ now.qvel[3:6],
+        "joint_rotation": hinges(now.qpos[7:]),
+        "joint_vel": now.qvel[6:],
+        "key_body_pos": (now.bodies[keys] - now.bodies[0]).reshape(-1),
+    }
+    for name, target in zip(("next", "next2", "next3"), ahead, strict=True):
+        parts |= {
+            f"{name}_root_pos": target.qpos[:3] - [*now.qpos[:2], 0.0],
+            f"{name}_root_rotation": six_numbers(target.turn),
+            f"{name}_joint_rotation": hinges(target.qpos[7:]),
+            f"{name}_key_body_pos": (target.bodies[keys] - target.bodies[0]).reshape(-1),
+        }
+    return parts
+
+
+def track(policy: Path, motion: Path, robot: Path, steps: int) -> np.ndarray:
+    """Positions ``(steps, 7 + J)`` of a robot that an exported policy lets follow a motion from its beginning."""
+    session = onnxruntime.InferenceSession(policy, providers=["CPUExecutionProvider"])
+    about = session.get_modelmeta().custom_metadata_map
+    rates = SceneConfig(float(about["physics_rate"]), float(about["control_rate"]))
+    scene = Scene(Robot.load(robot), rates)  # floor, sensors of body frames, which actuator drives which joint
+    model, data = scene.model, mujoco.MjData(scene.model)
+    reference = Reference(motion, model, rates.physics_rate)
+    scale = np.array(about["action_scale"].split(","), dtype=float)
+    axes = model.jnt_axis[[model.joint(name).id for name in about["joint_names"].split(",")]]
+    keys = [model.body(name).id - 1 for name in about["key_bodies"].split(",")]
+    now, action, done = reference.at(0), np.zeros(len(scale)), []
+    data.qpos[:], data.qvel[:] = now.qpos, now.qvel
+    for step in range(steps):
+        ahead = [reference.at((step + k) * rates.substeps) for k in (1, 2, 3)]
+        local = about["observation_type"] == "local"
+        parts = local_parts(now, ahead, action) if local else world_parts(now, ahead, axes, keys)
+        observation = np.concatenate([parts[name] for name, _ in json.loads(about["observation_layout"])])
+        (action,) = session.run(["actions"], {"obs": observation[None].astype(np.float32)})[0]
+        residual = about["action_type"] == "residual"
+        targets = ahead[0].qpos[7:] + scale * action if residual else scale * np.clip(action, -1, 1)
+        data.ctrl[scene.actuators] = targets
+        data.qacc_warmstart[:] = 0  # batched physics begins each control step without a guess
+        for _ in range(rates.substeps):
+            mujoco.mj_step(model, data)
+        sensed = data.sensordata[scene.frame("position")[0]].reshape(-1, 3)  # bodies one physics step ago
+        now = Moment(data.qpos.copy(), data.qvel.copy(), sensed.copy())
+        done.append(now.qpos)
+    return np.array(done)
+
+
+def test_plain_mujoco_with_the_exported_file_tracks_as_the_environment_does(run: TrackerRun, exported: Path) -> None:
+    wanted = positions_in_environment(run, run.policy)
+    given = track(exported, run.directory / "motions" / "0000.npz", run.robot.path, 30)
+    assert np.abs(given - wanted).max() < 1e-4
+    idle = positions_in_environment(run, lambda observations: torch.zeros(1, 29))
+    assert np.abs(idle - wanted).max() > 0.1  # the policy mattered
+
+
+def positions_in_environment(run: TrackerRun, policy: Callable[[torch.Tensor], torch.Tensor]) -> np.ndarray:
+    """(30, 7 + J) from the beginning of the clip."""
+    environment = run.evaluator(1, horizon=2.0, distance=100.0, threads=1).environment
+    observations = environment.reset(torch.tensor([0]), torch.tensor([0]))
+    positions = []
+    for _ in range(30):
+        with torch.no_grad():
+            observations, _, dones, _ = environment.step(policy(observations["policy"]))
+        assert not bool(dones)
+        positions.append(environment.simulation.positions[0].copy())
+    return np.array(positions)
+
+
+def test_onnxruntime_gives_the_actions_of_torch_for_any_batch(run: TrackerRun, exported: Path) -> None:
+    session = onnxruntime.InferenceSession(exported, providers=["CPUExecutionProvider"])
+    (given,), (returned,) = session.get_inputs(), session.get_outputs()
+    width = sum(width for _, width in observation_layout(run.config.environment, run.robot))
+    assert (given.name, given.shape[1], returned.name, returned.shape[1]) == ("obs", width, "actions", 29)
+    for batch in (1, 9):
+        observations = 2 * torch.randn(batch, width, generator=torch.Generator().manual_seed(batch))
+        with torch.no_grad():
+            wanted = run.policy(observations).numpy()
+        assert np.abs(session.run(None, {"obs": observations.numpy()})[0] - wanted).max() < 1e-5
+
+
+def test_the_metadata_holds_the_robot_to_the_last_bit(run: TrackerRun, exported: Path) -> None:
+    about = onnxruntime.InferenceSession(exported).get_modelmeta().custom_metadata_map
+    robot, settings = run.robot, run.config.environment
+    for name, values in (
+        ("joint_stiffness", robot.stiffness),
+        ("joint_damping", robot.damping),
+        ("joint_effort_limits", robot.effort),
+        ("default_joint_pos", robot.default_pose),
+    ):
+        assert np.array_equal(np.array(about[name].split(","), dtype=np.float32), values)
+    assert about["joint_names"].split(",") == list(robot.joint_names)
+    hip = float(about["action_scale"].split(",")[0])
+    by_hand = 0.625 * 88 / 40.179238 if settings.actions == "residual" else 1.4 * 2.8798
+    assert hip == pytest.approx(by_hand, rel=1e-6)
+    assert (about["control_rate"], about["physics_rate"], about["samples"]) == ("30.0", "120.0", "128")
+    assert about["action_type"] == settings.actions
+    assert json.loads(about["clip_names"]) == [motion.name for motion in run.motions]
+
+
+def test_the_layout_sums_to_the_size_of_the_observation(g1: Robot) -> None:
+    motion = embedded_motion("walk", g1)
+    # 3·3 + 6 + 3·3 + 1 + 5·29; 13 + 7·29 + 15 and three times 9 + 6·29 + 15.
+    for observation, size in (("local", 170), ("world", 231 + 3 * 198)):
+        config = EnvironmentConfig(1, observation=observation)
+        layout = observation_layout(config, g1)
+        environment = TrackingEnvironment(g1, [motion], config, threads=1)
+        assert sum(width for _, width in layout) == environment.get_observations()["policy"].shape[1] == size
+        assert len({name for name, _ in layout}) == len(layout)
+
+
+def test_a_policy_the_file_cannot_reproduce_is_refused_and_the_old_file_stays(run: TrackerRun, tmp_path: Path) -> None:
+    path = tmp_path / "policy.onnx"
+    path.write_bytes(b"old")
+    parameter = next(iter(run.policy.mlp.parameters()))
+    kept = parameter.detach().clone()
+    with torch.no_grad():
+        parameter.fill_(float("nan"))
+    try:
+        with pytest.raises(InputError, match="does not act like the trained one"):
+            export_policy(run, path)
+    finally:
+        with torch.no_grad():
+            parameter.copy_(kept)
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["policy.onnx"]
+
+
+def test_missing_packages_are_named_with_their_extra(
+    run: TrackerRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"onnx and onnxruntime.*pip install 'pfm-hr\[tracking\]'"):
+        export_policy(run, tmp_path / "policy.onnx")
+
+
+def test_the_command_names_the_file_it_wrote(run: TrackerRun, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["track", "export", str(run.directory)]) == 0
+    written = run.directory / "policy.onnx"
+    assert written.exists()
+    assert str(written) in capsys.readouterr().out.splitlines()[-1]
