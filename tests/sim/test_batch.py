@@ -9,20 +9,9 @@ import numpy as np
 import pytest
 
 from pfmhr.errors import InputError
-from pfmhr.robots import Robot
-from pfmhr.sim import BatchedSimulation, Box, Scene, SceneConfig
+from pfmhr.sim import BatchedSimulation, Scene, SceneConfig
 
-
-@pytest.fixture(scope="module")
-def scene(g1: Robot) -> Scene:
-    return Scene(g1)
-
-
-def standing(scene: Scene) -> np.ndarray:
-    pose = scene.model.qpos0.copy()
-    pose[2] = scene.robot.default_root_height
-    pose[scene.joint_positions] = scene.robot.default_pose
-    return pose
+from .states import standing
 
 
 @pytest.fixture
@@ -54,6 +43,15 @@ def test_a_control_step_is_four_steps_of_mujoco(scene: Scene, simulation: Batche
         assert np.allclose(frames[scene.bodies.index("pelvis")], data.sensor("pelvis_position").data, atol=1e-10)
 
 
+def test_the_number_of_threads_changes_no_bit(scene: Scene, simulation: BatchedSimulation) -> None:
+    alone = BatchedSimulation(scene, 4, threads=1)
+    alone.reset(np.arange(4), simulation.positions, simulation.velocities)
+    for _ in range(10):
+        simulation.step(targets(scene))
+        alone.step(targets(scene))
+    assert np.array_equal(simulation.state, alone.state)
+
+
 def test_feet_touch_the_floor_and_nothing_else(scene: Scene, simulation: BatchedSimulation) -> None:
     for _ in range(5):
         simulation.step(np.tile(scene.robot.default_pose, (4, 1)))
@@ -79,27 +77,6 @@ def test_an_exploded_environment_is_named_and_harms_no_other(scene: Scene, simul
     assert np.array_equal(simulation.positions[0], alone.positions[0])
     simulation.reset(np.array([1, 2, 3]), np.tile(standing(scene), (3, 1)), np.zeros((3, scene.model.nv)))
     assert not simulation.step(targets(scene)).any()
-
-
-def test_each_environment_may_have_its_own_physics(scene: Scene) -> None:
-    light, heavy = scene.model, Scene(scene.robot).model
-    heavy.body_mass[1] *= 5.0
-    simulation = BatchedSimulation(scene, 2, threads=2, models=[light, heavy])
-    simulation.reset(np.arange(2), np.tile(standing(scene), (2, 1)), np.zeros((2, scene.model.nv)))
-    for _ in range(10):
-        simulation.step(np.tile(scene.robot.default_pose, (2, 1)))
-    assert simulation.positions[1, 2] < simulation.positions[0, 2] - 0.002
-
-
-def test_a_box_holds_what_falls_on_it(g1: Robot) -> None:
-    scene = Scene(g1, SceneConfig(boxes=(Box((1.0, 1.0, 0.25), (0.0, 0.0, 0.25)),)))
-    simulation = BatchedSimulation(scene, 1, threads=1)
-    start = standing(scene)
-    start[2] += 0.52
-    simulation.reset(np.array([0]), start[None], np.zeros((1, scene.model.nv)))
-    for _ in range(10):
-        simulation.step(scene.robot.default_pose[None])
-    assert simulation.positions[0, 2] > 1.0 and not simulation.touched.any()
 
 
 def test_impossible_settings_are_refused(scene: Scene) -> None:

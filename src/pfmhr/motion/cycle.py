@@ -13,12 +13,12 @@ SAME_HEADING = 0.3
 
 
 def closed(motion: Motion) -> Motion:
-    """A looping clip whose last frame is the first of the next cycle; others as they are.
+    """A clip that repeats, with a last frame that is the first of the next cycle; others as they are.
 
     Files differ: in some the last frame already is the first one again, in others it is the one before.
     It is the one before if going on from it by a usual step leads nearer to the first frame than staying.
     """
-    if not motion.loop or motion.num_frames < 3 or _is_closed(motion):
+    if not repeats(motion) or _is_closed(motion):
         return motion
     stride = 0.5 * (motion.root_pos[1] - motion.root_pos[0] + motion.root_pos[-1] - motion.root_pos[-2])
     root = motion.root_pos[-1] + stride

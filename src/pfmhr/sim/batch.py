@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +19,8 @@ from pfmhr.sim.scene import Scene
 FULL = mujoco.mjtState.mjSTATE_FULLPHYSICS
 TOO_FAST = 200.0
 """rad/s or m/s: beyond this an environment has exploded."""
+START = 1.0
+"""s on the clock of a new episode. Not zero: MuJoCo puts clocks to zero, and that has to be seen even at once."""
 
 Array = NDArray[Any]
 
@@ -53,6 +57,9 @@ class BatchedSimulation:
         self._control: Array = np.zeros((environments, 1, model.nu))
         self.exploded = 0
         """How many environments have exploded so far."""
+        self.seconds = 0.0
+        """Spent in MuJoCo so far."""
+        _silence()
         self.reset(np.arange(environments), np.tile(model.qpos0, (environments, 1)), np.zeros((environments, model.nv)))
 
     @property
@@ -87,7 +94,7 @@ class BatchedSimulation:
 
     def reset(self, ids: Array, positions: Array, velocities: Array) -> None:
         """Put environments ``ids`` into states ``(n, nq)``, ``(n, nv)``."""
-        self.state[ids, 0] = 0.0
+        self.state[ids, 0] = START
         self.positions[ids] = positions
         self.velocities[ids] = velocities
 
@@ -100,6 +107,7 @@ class BatchedSimulation:
         broken = ~np.isfinite(targets).all(axis=1)
         self._control[broken] = 0.0
         expected = self.state[:, 0] + self.scene.config.substeps * self.scene.model.opt.timestep
+        started = time.perf_counter()
         self._pool.rollout(
             self._models,
             self._data,
@@ -109,6 +117,7 @@ class BatchedSimulation:
             state=self._states,
             sensordata=self._sensed,
         )
+        self.seconds += time.perf_counter() - started
         self.state[:] = self._states[:, -1]
         # MuJoCo puts an environment that diverged back to its start and its clock to zero.
         on_time = np.abs(self.state[:, 0] - expected) < 1e-6
@@ -121,3 +130,13 @@ class BatchedSimulation:
     def close(self) -> None:
         """Stop the threads."""
         self._pool.close()
+
+
+def _silence() -> None:
+    """Keep MuJoCo from writing MUJOCO_LOG.TXT and a line for each exploded environment: :meth:`step` names them.
+
+    For the whole process, unless someone else listens. A function of C, since one of Python would make the threads
+    of a rollout wait for each other; this one takes no lock and changes nothing.
+    """
+    if mujoco.get_mju_user_warning() is None:
+        mujoco.set_mju_user_warning(ctypes.pythonapi.Py_IsInitialized)

@@ -85,6 +85,26 @@ def as_text(row: dict[str, Any]) -> list[str]:
     ]
 
 
+def curves(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """Per run what its evaluations found, small enough to keep."""
+    return [
+        {
+            "name": group.name,
+            "seed": result["seed"],
+            "samples_to_80": result["samples_to_80"],
+            "minutes": result["seconds"] / 60.0,
+            "time_shares": result["time_shares"],
+            "samples": [each["samples"] for each in result["evaluations"]],
+            **{
+                key: [round(each[key], 4) for each in result["evaluations"]]
+                for key in ("success", "success_strict", "position_error", "rotation_error", "body_error")
+            },
+        }
+        for group in groups
+        for result in group.results
+    ]
+
+
 COLUMNS = ["run", "seeds", "samples to 80 % (M)", "success %", "at 0.5 m %", "E_pos mm", "E_rot rad", "minutes"]
 
 

@@ -201,6 +201,19 @@ def tracker_preset(name: Preset) -> TrackerConfig:
     )
 
 
+def with_actions(config: TrackerConfig, actions: Literal["residual", "absolute"] | None) -> TrackerConfig:
+    """The same tracker with another action space; None leaves it as it is.
+
+    Absolute actions span the joint ranges: what the small preset explores with must shrink with that.
+    """
+    if actions is None or actions == config.environment.actions:
+        return config
+    agent = config.agent
+    if agent.separate is None:
+        agent = replace(agent, std=0.05, learning_rate=1e-4) if actions == "absolute" else AgentConfig()
+    return replace(config, environment=replace(config.environment, actions=actions), agent=agent)
+
+
 def tracker_config_from_json(content: dict[str, Any]) -> TrackerConfig:
     """A config as :func:`dataclasses.asdict` and JSON left it."""
     return _build(TrackerConfig, content)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,17 @@ FAR = 10.0
 """Differences are cut here: an environment that exploded must not reach the discriminator's statistics."""
 
 
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Torch on the calling thread alone: a second one saves nothing on so few rows, and waits on MuJoCo's core."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 class TrackingEnvironment(VecEnv):
     """Steps robots towards joint targets, ends episodes that are lost, starts new ones on the reference.
 
@@ -41,9 +53,13 @@ class TrackingEnvironment(VecEnv):
         seed: int = 0,
         threads: int | None = None,
         rotations: bool = False,
+        deepmimic: bool = True,
         library: MotionLibrary | None = None,
     ) -> None:
-        """``rotations``: joints enter the difference as rotations. ``library``: to share one between environments."""
+        """``rotations``: joints enter the difference as rotations. ``library``: to share one between environments.
+
+        ``deepmimic``: whether steps return DeepMimic's reward; zeros otherwise, for those who make their own.
+        """
         self.cfg = self.config = config = config or EnvironmentConfig()
         self.robot, self.device = robot, torch.device("cpu")
         skill = skill_of(tuple(motion.name for motion in motions))
@@ -63,6 +79,7 @@ class TrackingEnvironment(VecEnv):
         self.axes = torch.from_numpy(robot.joint_axes)
         self.difference_axes = self.axes if rotations else None
         self._joint_weights = joint_weights(robot.joint_names)
+        self._deepmimic = deepmimic
         effort = np.where(np.isfinite(robot.effort), robot.effort, robot.stiffness)
         self.residual_scale = torch.from_numpy(config.action_scale * effort / np.maximum(robot.stiffness, 1e-6)).float()
         self.absolute_scale = config.action_range * torch.from_numpy(
@@ -116,7 +133,7 @@ class TrackingEnvironment(VecEnv):
         """What the policy sees: one group, ``policy``."""
         state = self.robot_state()
         if self.config.observation == "local":
-            target = self.library.at(self.clip, self.frame + self.substeps)
+            target = self.library.at(self.clip, self.frame + self.substeps, bodies=False)
             values = local_observation(state, target, self.last_action)
         else:
             ahead = [self.library.at(self.clip, self.frame + k * self.substeps) for k in (1, 2, 3)]
@@ -132,6 +149,7 @@ class TrackingEnvironment(VecEnv):
             return pose + self.residual_scale * actions
         return torch.clamp(actions, -1.0, 1.0) * self.absolute_scale
 
+    @_one_thread()
     def step(self, actions: Tensor) -> tuple[TensorDict, Tensor, Tensor, dict[str, Any]]:
         """One control step of every environment; lost and finished ones start anew."""
         previous = self.robot_state().joint_pos
@@ -141,11 +159,11 @@ class TrackingEnvironment(VecEnv):
         self.last_action.copy_(actions)
         bodies = self._bodies.float()
         self.body_pos.copy_(bodies - bodies[:, :1])
-        state, reference = self.robot_state(), self.library.at(self.clip, self.frame)
+        state, reference = self.robot_state(), self.library.at(self.clip, self.frame, bodies=False)
         lagging_root, lagging_bodies = self.library.bodies(self.clip, self.frame - 1)
         failed, ended = self._judge(state, reference, exploded, bodies, lagging_root[:, None] + lagging_bodies)
         extras = self._extras(state, reference, lagging_bodies, previous, exploded)
-        rewards = deepmimic_reward(state, reference, lagging_bodies, self._joint_weights, self._keys).nan_to_num(0.0)
+        rewards = self._rewards(state, reference, lagging_bodies)
         late = self.episode_length_buf >= self.max_episode_length
         extras["time_outs"] = late & ~failed & ~ended
         self.counts["finished"] += int((ended & ~failed).sum())
@@ -156,6 +174,11 @@ class TrackingEnvironment(VecEnv):
             ids = dones.nonzero().squeeze(1)
             self._start(ids, *self.library.draw(len(ids), self.generator))
         return self.get_observations(), rewards, dones, extras
+
+    def _rewards(self, state: RobotState, reference: Frames, bodies: Tensor) -> Tensor:
+        if not self._deepmimic:
+            return torch.zeros(self.num_envs)
+        return deepmimic_reward(state, reference, bodies, self._joint_weights, self._keys).nan_to_num(0.0)
 
     def _judge(
         self, state: RobotState, reference: Frames, exploded: Tensor, bodies: Tensor, wanted: Tensor

@@ -70,9 +70,12 @@ class Evaluator:
         library: MotionLibrary | None = None,
     ) -> None:
         """``distance``: m at which an episode is lost; the skill's (1.0, vaults 0.5) unless given."""
-        changes = {"environments": episodes, "episode_seconds": horizon or config.episode_seconds}
-        environment = TrackingEnvironment(robot, motions, replace(config, **changes), threads=threads, library=library)
-        self.distance = distance or environment.skill.distance
+        seconds = config.episode_seconds if horizon is None else horizon
+        changes = {"environments": episodes, "episode_seconds": seconds}
+        environment = TrackingEnvironment(
+            robot, motions, replace(config, **changes), threads=threads, deepmimic=False, library=library
+        )
+        self.distance = environment.skill.distance if distance is None else distance
         environment.config = environment.cfg = replace(environment.config, termination_distance=self.distance)
         self.environment = environment
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import mujoco
 import numpy as np
@@ -64,10 +65,10 @@ class MotionLibrary:
         """``rate``: frames per second of the table. ``weights``: how often each clip is drawn; equal unless given."""
         _check(robot, motions, weights)
         self.rate, self.names = rate, tuple(motion.name for motion in motions)
-        ready = [closed(motion) for motion in motions]
+        ready = [closed(replace(motion, loop=repeats(motion))) for motion in motions]
         tables = [_tabulate(robot, motion, rate) for motion in ready]
         counts = [len(table["root_pos"]) for table in tables]
-        self.loops = torch.tensor([repeats(motion) for motion in ready], device=device)
+        self.loops = torch.tensor([motion.loop for motion in ready], device=device)
         self.length = torch.tensor([count - 1 for count in counts], device=device)
         """(M,) frames from the first to the last."""
         self._first = torch.tensor(np.cumsum([0, *counts[:-1]]), device=device)
@@ -90,10 +91,18 @@ class MotionLibrary:
         share = torch.rand(count, generator=generator).to(self.length.device)
         return clip, (share * self.length[clip]).long()
 
-    def at(self, clip: Tensor, frame: Tensor) -> Frames:
-        """The reference at whole frames ``(N,)`` since each clip's start; before it counts as the start."""
+    def at(self, clip: Tensor, frame: Tensor, bodies: bool = True) -> Frames:
+        """The reference at whole frames ``(N,)`` since each clip's start; before it counts as the start.
+
+        Without ``bodies`` there are none in it, B = 0: most of the numbers are theirs, and of the time.
+        """
         row, cycles = self._locate(clip, frame.clamp(min=0))
-        found = {field.name: getattr(self._table, field.name)[row] for field in fields(Frames)}
+        found: dict[str, Tensor] = {}
+        for field in fields(Frames):
+            table = getattr(self._table, field.name)
+            if field.name.startswith("body") and not bodies:
+                table = table[:, :0]
+            found[field.name] = table[row]
         found["root_pos"] = found["root_pos"] + cycles[:, None] * self._travelled[clip]
         return Frames(**found)
 
@@ -111,7 +120,7 @@ class MotionLibrary:
     def lookup(self, clip: Tensor, time: Tensor) -> Frames:
         """The reference at any times ``(N,)`` in s: linear, orientations by slerp, velocities of the frame before."""
         position = (time.double() * self.rate).clamp(min=0.0)
-        frame = position.floor()
+        frame = (position + 1e-3).floor()  # times of whole frames are rarely exact, in float32 least of all
         blend = (position - frame).float()
         before, after = self.at(clip, frame.long()), self.at(clip, frame.long() + 1)
         mixed: dict[str, Tensor] = {}
@@ -149,7 +158,9 @@ class MotionLibrary:
 def _check(robot: Robot, motions: Sequence[Motion], weights: Sequence[float] | None) -> None:
     if not motions:
         raise InputError("no motion to track", code="bad_input")
-    if weights is not None and (len(weights) != len(motions) or min(weights) < 0 or sum(weights) <= 0):
+    if weights is not None and (
+        len(weights) != len(motions) or not (min(weights) >= 0 and 0 < sum(weights) < math.inf)
+    ):
         raise InputError("one weight per motion, none below zero, not all zero", got=weights, code="bad_config")
     for motion in motions:
         where = motion.source or motion.name

@@ -14,6 +14,7 @@ from pfmhr.motion import Motion
 from pfmhr.reward import (
     Calibration,
     DistanceModulator,
+    DistanceReward,
     Modulator,
     NoModulation,
     ReconstructionModulator,
@@ -60,7 +61,7 @@ def make_modulator(config: ModulatorConfig, motions: Sequence[Motion], dt: float
     if config.kind == "pdf":
         from pfmhr.distance import PoseDistanceField
 
-        return DistanceModulator(PoseDistanceField.load(config.prior), motions)
+        return DistanceModulator(PoseDistanceField.load(config.prior), motions, DistanceReward(alpha=config.alpha))
     return _calibrated(config, motions, dt)
 
 

@@ -46,7 +46,6 @@ class TrackerNetwork(MLPModel):
         """Normalised observations ``(N, D)``, none beyond the clip."""
         return super().get_latent(obs, masks, hidden_state).clamp(-self.observation_clip, self.observation_clip)
 
-
     def update_normalization(self, obs: TensorDict) -> None:
         """Nothing: a normaliser that moves within a rollout would make the old policy look like another one."""
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from pfmhr.robots import Robot
+from pfmhr.tracking.config import EnvironmentConfig
 from pfmhr.tracking.library import Frames
 from pfmhr.tracking.rotations import (
     compose,
@@ -16,6 +18,9 @@ from pfmhr.tracking.rotations import (
     rotate_back,
     six_numbers,
 )
+
+AHEAD = ("next", "next2", "next3")
+"""Names of the reference frames in a world observation."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,32 @@ def world_observation(state: RobotState, targets: list[Frames], axes: Tensor, ke
             target.body_pos[:, keys].reshape(count, -1),
         ]
     return torch.cat(own, dim=1)
+
+
+def observation_layout(config: EnvironmentConfig, robot: Robot) -> list[tuple[str, int]]:
+    """Names and widths of what an observation consists of, in order; the widths sum to its size.
+
+    ``next`` is the reference one control step ahead, ``next2`` and ``next3`` two and three. Rotations are six
+    numbers: the turned x axis, then the turned z axis. ``_tenth`` is a tenth of rad/s.
+
+    ``local``: vectors in the robot's root frame. Errors are reference minus robot; ``next_root_rotation`` is
+    relative to the robot's root; ``gravity`` points down; ``root_height`` is above the floor.
+
+    ``world``: vectors in the world's frame. ``next_root_pos`` is relative to the robot's root but for its height,
+    ``key_body_pos`` to the root it belongs to. The robot's own is as sensed one physics step ago.
+    """
+    joints = robot.num_joints
+    if config.observation == "local":
+        vectors = ("root_pos_error", "root_velocity", "next_root_velocity")
+        more = ("gravity", "root_spin", "next_root_spin")
+        per_joint = ("joint_pos", "joint_vel_tenth", "joint_pos_error", "next_joint_vel_tenth", "last_action")
+        layout = [*((name, 3) for name in vectors), ("next_root_rotation", 6), *((name, 3) for name in more)]
+        return [*layout, ("root_height", 1), *((name, joints) for name in per_joint)]
+    keys = 3 * len(config.key_bodies)
+    layout = [("root_height", 1), ("root_rotation", 6), ("root_velocity", 3), ("root_spin", 3)]
+    layout += [("joint_rotation", 6 * joints), ("joint_vel", joints), ("key_body_pos", keys)]
+    widths = {"root_pos": 3, "root_rotation": 6, "joint_rotation": 6 * joints, "key_body_pos": keys}
+    return layout + [(f"{ahead}_{name}", width) for ahead in AHEAD for name, width in widths.items()]
 
 
 def difference(state: RobotState, reference: Frames, body_pos: Tensor, axes: Tensor | None) -> Tensor:

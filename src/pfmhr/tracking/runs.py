@@ -55,7 +55,7 @@ def train_tracker(
         _keep(directory, motions)
         training = training or Training(directory, robot, motions, config, threads)
         training.run(say, progress)
-        return _finish(directory, training)
+        return _finish(directory, training, threads)
 
 
 def read_result(directory: Path) -> dict[str, Any]:
@@ -98,7 +98,11 @@ class TrackerRun:
             raise InputError("this run has no checkpoint yet", where=directory, code="not_found")
         config = tracker_config_from_json(about["config"])
         robot = Robot.load(about["robot"])
-        clips = [Motion.read(path, robot) for path in sorted((directory / CLIPS).glob("*.npz"))]
+        # A clip's name decides its skill, and files of ours hold none.
+        clips = [
+            replace(Motion.read(_clip(directory, number), robot), name=kept["name"])
+            for number, kept in enumerate(about["motions"])
+        ]
         # A modulator is part of training only; without it no prior need be found.
         plain = replace(config, environment=replace(config.environment, environments=1))
         plain = replace(plain, modulator=replace(config.modulator, kind="none"), evaluation_episodes=1)
@@ -120,13 +124,14 @@ class TrackerRun:
         )
 
 
-def _finish(directory: Path, training: Training) -> dict[str, Any]:
+def _finish(directory: Path, training: Training, threads: int | None) -> dict[str, Any]:
     config = training.config
     evaluator = Evaluator(
         training.environment.robot,
         training.motions,
         config.environment,
         max(256, config.evaluation_episodes),
+        threads=threads,
         library=training.environment.library,
     )
     policy = training.policy().eval()
@@ -154,12 +159,15 @@ def _finish(directory: Path, training: Training) -> dict[str, Any]:
 
 def _keep(directory: Path, motions: Sequence[Motion]) -> None:
     """A run holds its own references, so that it can be evaluated wherever it goes."""
-    folder = directory / CLIPS
-    folder.mkdir(parents=True, exist_ok=True)
+    (directory / CLIPS).mkdir(parents=True, exist_ok=True)
     for number, motion in enumerate(motions):
-        path = folder / f"{number:04d}.npz"
+        path = _clip(directory, number)
         if not path.exists():
             motion.write(path)
+
+
+def _clip(directory: Path, number: int) -> Path:
+    return directory / CLIPS / f"{number:04d}.npz"
 
 
 def _fingerprint(motion: Motion) -> str:

@@ -42,7 +42,13 @@ class Training:
         modulator = make_modulator(config.modulator, motions, dt)
         rotations = config.adversary.joints == "rotations"
         self.environment = TrackingEnvironment(
-            robot, motions, config.environment, seed=config.seed, threads=threads, rotations=rotations
+            robot,
+            motions,
+            config.environment,
+            seed=config.seed,
+            threads=threads,
+            rotations=rotations,
+            deepmimic=config.reward == "deepmimic",
         )
         self.algorithm = TrackerPPO(self.environment, config, modulator)
         self.evaluator = Evaluator(
@@ -65,7 +71,7 @@ class Training:
     def run(self, say: Say = lambda _: None, progress: Progress | None = None) -> None:
         """Train, or go on training, to the end; safe to kill at any moment, Ctrl-C saves first."""
         self._restore(say)
-        log = RunLog(self.directory, self.samples)
+        log = RunLog(self.directory, self.samples if self.evaluations else -1)
         started, first = time.perf_counter(), self.samples
         self.algorithm.train_mode()
         try:

@@ -33,13 +33,15 @@ def load_state(path: Path) -> dict[str, Any]:
         with safe_open(path, framework="pt") as handle:
             shape = json.loads((handle.metadata() or {})["state"])
         return _together(shape, safetensors.torch.load_file(path))
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise InputError(f"not a saved state: {error}", where=path, code="bad_checkpoint") from error
 
 
 def _apart(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
     """The value with every tensor moved to ``tensors`` and its name left in its place."""
     if isinstance(value, Tensor):
+        while name in tensors:
+            name += "'"  # keys 1 and "1", or "a.b" and "b" within "a"
         tensors[name] = value
         return {"tensor": name}
     if isinstance(value, dict):

@@ -1,0 +1,152 @@
+"""Rewards made after the rollout, and what is learned from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from pfmhr.motion import Motion
+from pfmhr.robots import Robot
+from pfmhr.tracking.config import SeparateUpdates
+from pfmhr.tracking.networks import Policy, TrackerNetwork
+from pfmhr.training.state import load_state, save_state
+
+from .learning import TINY, Watcher, learner, tiny
+
+
+def varied(count: int) -> torch.Tensor:
+    return torch.linspace(0.5, 1.0, count)
+
+
+def test_the_modulator_sees_a_whole_rollout_at_once(g1: Robot, walking: Motion) -> None:
+    watcher = Watcher()
+    made = learner(g1, [walking, walking], TINY, watcher)
+    told = made.collect()
+    (call,) = watcher.calls
+    assert call["dt"] == pytest.approx(1 / 30)
+    assert call["pose"].shape == (48, 29)
+    for name, kept in (("pose", "pose"), ("previous_pose", "previous_pose"), ("reference_pose", "reference_pose")):
+        assert torch.equal(call[name], told[kept])
+    assert torch.equal(call["motion_id"], told["motion"]) and set(told["motion"].tolist()) == {0, 1}
+    assert torch.equal(call["valid"], told["valid"])
+    assert made.algorithm.update()["modulator_watched"] == 1.0
+    made.collect()
+    assert len(watcher.calls) == 2 and len(watcher.calls[1]["pose"]) == 48
+
+
+@pytest.mark.parametrize("reward", ["add", "deepmimic"])
+def test_rewards_by_hand(g1: Robot, walking: Motion, reward: str) -> None:
+    """r^T·r^P, and V for what comes after a time-out."""
+    config = replace(tiny(scale_rewards=False), reward=reward)
+    made = learner(g1, [walking], config, Watcher(varied))
+    told = made.collect()
+    storage = made.algorithm.storage
+    adversary = made.algorithm.adversary
+    assert (adversary is None) is (reward == "deepmimic")
+    tracking = told["rewards"] if adversary is None else adversary.reward(told["difference"])
+    assert float(tracking.min()) > 0.0
+    expected = tracking * varied(48) + 0.99 * told["late"] * storage.values.flatten()
+    assert int(told["late"].sum()) > 2 and torch.allclose(storage.rewards.flatten(), expected, atol=1e-5)
+    figures = made.algorithm.update()
+    assert figures["reward"] == pytest.approx(float((tracking * varied(48)).mean()), rel=1e-5)
+    assert ("discriminator_loss" in figures) is (reward == "add")
+
+
+def test_what_exploded_earns_nothing(g1: Robot, walking: Motion) -> None:
+    made = learner(g1, [walking], tiny(scale_rewards=False))
+    made.environment.simulation.velocities[2] = 1e9
+    told = made.collect()
+    rewards = made.algorithm.storage.rewards.flatten()
+    assert told["valid"].tolist().count(False) == 1 and not told["valid"][2]
+    assert rewards[2] == 0.0 and bool((rewards > 0).sum() == 47)
+    assert all(math.isfinite(value) for value in made.algorithm.update().values())
+
+
+def test_scaled_rewards_have_the_deviation_of_returns_as_their_unit(g1: Robot, walking: Motion) -> None:
+    found = []
+    for scaled in (False, True):
+        made = learner(g1, [walking], tiny(scale_rewards=scaled))
+        made.collect()
+        found.append(made.algorithm.storage.rewards.view(8, 6))
+    total, returns = torch.zeros(6), []
+    for step in range(5):  # before the first time-out
+        total = 0.99 * total + found[0][step]
+        returns.append(total)
+        deviation = torch.cat(returns).std(unbiased=False)
+        assert torch.allclose(found[1][step], found[0][step] / deviation, rtol=1e-3)
+
+
+def test_the_first_rollout_is_normalised_by_itself(g1: Robot, walking: Motion) -> None:
+    made = learner(g1, [walking], TINY)
+    told = made.collect()
+    adversary = made.algorithm.adversary
+    assert adversary is not None
+    assert torch.allclose(adversary.normaliser.magnitude, told["difference"].abs().mean(dim=0), atol=1e-6)
+    assert torch.equal(adversary.replay.rows[:48], told["difference"])
+
+
+def test_a_normaliser_learns_after_the_rollout_it_served(g1: Robot, walking: Motion) -> None:
+    made = learner(g1, [walking], TINY)
+    made.collect()
+    made.algorithm.update()
+    adversary = made.algorithm.adversary
+    assert adversary is not None
+    served, seen = adversary.normaliser.magnitude.clone(), made.algorithm.actor.obs_normalizer.mean
+    made.collect()
+    assert torch.equal(adversary.normaliser.magnitude, served)
+    assert torch.equal(made.algorithm.actor.obs_normalizer.mean, seen)
+    made.algorithm.update()
+    assert not torch.equal(adversary.normaliser.magnitude, served)
+    assert not torch.equal(made.algorithm.actor.obs_normalizer.mean, seen)
+    assert int(made.algorithm.actor.obs_normalizer.count) == 6 + 2 * 48
+
+
+def test_the_small_preset_steps_adam(g1: Robot, walking: Motion) -> None:
+    made = learner(g1, [walking], tiny(epochs=3, minibatches=2))
+    steps = []
+    made.algorithm.optimizer.register_step_post_hook(lambda *_: steps.append(1))
+    made.collect()
+    before = [value.clone() for value in made.algorithm.actor.parameters()]
+    figures = made.algorithm.update()
+    assert len(steps) == 6 and made.algorithm._separate is None
+    assert not any(map(torch.equal, before, made.algorithm.actor.parameters()))
+    assert figures["learning_rate"] == made.algorithm.learning_rate != TINY.agent.learning_rate
+
+
+def test_the_policy_is_the_actors_mean(g1: Robot, walking: Motion) -> None:
+    made = learner(g1, [walking], TINY)
+    made.collect()
+    made.algorithm.update()
+    actor = made.algorithm.actor
+    assert isinstance(actor, TrackerNetwork)
+    observations = made.environment.get_observations()
+    observations["policy"][0] += 1000.0  # beyond the clip
+    with torch.no_grad():
+        found, expected = Policy(actor)(observations["policy"]), actor(observations)
+        assert torch.allclose(found, expected, atol=1e-5)
+        assert float(actor.get_latent(observations).abs().max()) == 10.0
+
+
+@pytest.mark.parametrize("preset", ["small", "separate"])
+def test_it_goes_on_from_its_state(g1: Robot, walking: Motion, preset: str, tmp_path: Path) -> None:
+    config = tiny(separate=SeparateUpdates() if preset == "separate" else None)
+    made = learner(g1, [walking], config)
+    for _ in range(2):
+        made.collect()
+        made.algorithm.update()
+    save_state(tmp_path / "state", {"algorithm": made.algorithm.save(), "environment": made.environment.state_dict()})
+    other = learner(g1, [walking], config)
+    state = load_state(tmp_path / "state")
+    other.algorithm.load(state["algorithm"])
+    other.environment.load_state_dict(state["environment"])
+    figures = []
+    for each in (made, other):
+        torch.manual_seed(3)
+        each.collect()
+        figures.append(each.algorithm.update())
+    assert figures[0] == figures[1]
+    assert all(map(torch.equal, made.algorithm.actor.parameters(), other.algorithm.actor.parameters()))

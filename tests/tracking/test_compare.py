@@ -1,0 +1,86 @@
+"""Runs side by side, by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pfmhr.errors import InputError
+from pfmhr.tracking.compare import COLUMNS, as_text, draw_curves, grouped, name_of
+
+
+def result(seed: int = 0, reached: float | None = 4e6, success: float = 0.9, **changes: Any) -> dict[str, Any]:
+    final = {
+        "success": success,
+        "success_strict": success - 0.1,
+        "position_error": 0.04,
+        "rotation_error": 0.2,
+        "body_error": 0.03,
+    }
+    return {
+        "motions": ["walk"],
+        "seed": seed,
+        "modulator": "none",
+        "reward": "add",
+        "actions": "residual",
+        "samples_to_80": reached,
+        "grid": 120_000,
+        "seconds": 600.0,
+        "final": {"random": final, "beginning": final},
+        "evaluations": [{"samples": 0, **final}, {"samples": 5_000_000, **final}],
+        **changes,
+    }
+
+
+def written(folder: Path, *results: dict[str, Any]) -> list[Path]:
+    directories = [folder / f"run{number}" for number in range(len(results))]
+    for directory, content in zip(directories, results, strict=True):
+        directory.mkdir()
+        (directory / "result.json").write_text(json.dumps(content))
+    return directories
+
+
+def test_seeds_are_averaged_with_their_population_deviation(tmp_path: Path) -> None:
+    runs = written(tmp_path, result(0, 5e6, 0.8), result(1, 5e6, 0.9), result(2, 8e6, 1.0))
+    (group,) = grouped(runs)
+    row = group.row
+    assert (row["seeds"], row["converged"]) == (3, 3)
+    assert row["samples_to_80"] == pytest.approx((6.0, 2.0**0.5))
+    assert row["success"] == pytest.approx((0.9, (0.02 / 3) ** 0.5))
+    assert row["minutes"] == pytest.approx((10.0, 0.0)) and row["grid"] == pytest.approx(0.12)
+    text = as_text(row)
+    assert len(text) == len(COLUMNS)
+    assert text[:5] == ["walk, ADD, residual", "3", "6.00 ± 1.41", "90.0 ± 8.2", "80.0 ± 8.2"]
+    assert text[5:] == ["40.0 ± 0.0", "0.200 ± 0.000", "10.0 ± 0.0"]
+
+
+def test_seeds_that_never_converged_are_told(tmp_path: Path) -> None:
+    some, none = grouped(written(tmp_path, result(0), result(1, None), result(2, None, actions="absolute")))
+    assert as_text(some.row)[2] == "4.00 ± 0.00 (1 of 2)"
+    assert as_text(none.row)[2] == "Failed" and none.row["samples_to_80"] is None
+
+
+def test_runs_are_named_by_what_they_are() -> None:
+    assert name_of(result()) == "walk, ADD, residual"
+    assert name_of(result(modulator="pfm", reward="deepmimic")) == "walk, DeepMimic + PFM-HR, residual"
+    assert name_of(result(modulator="random", motions=["a", "b"])) == "2 clips, ADD × random, residual"
+
+
+def test_runs_of_different_kinds_are_kept_apart(tmp_path: Path) -> None:
+    groups = grouped(written(tmp_path, result(), result(modulator="pfm"), result(seed=1)))
+    assert [len(group.results) for group in groups] == [2, 1]
+
+
+def test_no_runs_and_unfinished_runs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no runs"):
+        grouped([])
+    with pytest.raises(InputError, match="not a finished"):
+        grouped([tmp_path])
+
+
+def test_curves_are_drawn(tmp_path: Path) -> None:
+    draw_curves(grouped(written(tmp_path, result(), result(seed=1, success=0.5))), tmp_path / "deep" / "curves.png")
+    assert (tmp_path / "deep" / "curves.png").read_bytes().startswith(b"\x89PNG")

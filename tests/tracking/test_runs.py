@@ -1,0 +1,168 @@
+"""Runs on disk: begun, gone on with, finished, read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pfmhr.motion import Motion
+from pfmhr.robots import Robot
+from pfmhr.sim import BatchedSimulation
+from pfmhr.tracking import ModulatorConfig
+from pfmhr.tracking.runs import TrackerRun, read_result, train_tracker
+from pfmhr.tracking.training import CHECKPOINT, Training
+from pfmhr.training.state import load_state
+
+from ..score.priors import refused
+from .clips import moving, still
+from .learning import TINY
+
+SHORT = replace(TINY, samples=2 * 48, environment=replace(TINY.environment, episode_seconds=0.1))
+
+
+@pytest.fixture(scope="module")
+def finished(g1: Robot, walking: Motion, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("finished") / "run"
+    train_tracker(directory, g1, [replace(walking, name="g1_cartwheel")], SHORT, threads=1)
+    return directory
+
+
+def test_a_run_ends_with_its_result(finished: Path) -> None:
+    result = read_result(finished)
+    assert result["samples"] == 96 and result["grid"] == 96 and result["seed"] == 0
+    assert (result["motions"], result["modulator"], result["reward"]) == (["g1_cartwheel"], "none", "add")
+    assert [each["samples"] for each in result["evaluations"]] == [0, 96]
+    assert {start: each["start"] for start, each in result["final"].items()} == {
+        "random": "random",
+        "beginning": "beginning",
+    }
+    assert result["final"]["random"]["episodes"] == 256
+    assert sum(result["time_shares"].values()) == pytest.approx(1.0, abs=0.01)
+    names = {"run.json", "result.json", "metrics.jsonl", "motions", CHECKPOINT}
+    assert names <= {file.name for file in finished.iterdir()}
+
+
+def test_a_finished_run_is_not_run_again(
+    finished: Path, g1: Robot, walking: Motion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Training, "run", lambda *_: pytest.fail("trained again"))
+    said: list[str] = []
+    result = train_tracker(finished, g1, [replace(walking, name="g1_cartwheel")], SHORT, say=said.append)
+    assert result == read_result(finished) and said == [f"already trained: {finished}"]
+
+
+def test_another_run_in_the_same_place_is_refused(finished: Path, g1: Robot, walking: Motion) -> None:
+    with refused("exists", "another run is already here", "seed 0 → 3"):
+        train_tracker(finished, g1, [replace(walking, name="g1_cartwheel")], replace(SHORT, seed=3))
+    with refused("exists", "motions"):
+        train_tracker(finished, g1, [replace(moving(g1), name="g1_cartwheel")], SHORT)
+
+
+def test_what_cannot_be_trained_leaves_nothing_behind(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    needy = replace(SHORT, modulator=ModulatorConfig("pfm"))
+    with refused("bad_config", "needs a prior"):
+        train_tracker(tmp_path / "run", g1, [walking], needy, threads=1)
+    with refused("short"):
+        train_tracker(tmp_path / "run", g1, [moving(g1).frames(0, 2)], SHORT, threads=1)
+    assert [file.name for file in (tmp_path / "run").iterdir()] == [".lock"]
+
+
+def test_an_interrupted_run_is_finished_by_the_same_command(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_tracker(tmp_path / "run", g1, [walking], SHORT, threads=1, progress=stop)
+    with refused("not_found", "not a finished tracking run"):
+        read_result(tmp_path / "run")
+    unfinished = TrackerRun.load(tmp_path / "run")
+    assert unfinished.samples == 48
+    result = train_tracker(tmp_path / "run", g1, [walking], SHORT, threads=1)
+    assert result["samples"] == 96
+
+
+def test_a_run_is_read_with_its_settings_clips_and_policy(finished: Path, walking: Motion) -> None:
+    run = TrackerRun.load(finished)
+    assert run.config == SHORT and run.samples == 96 and len(run.evaluations) == 2
+    (clip,) = run.motions
+    assert torch.equal(torch.from_numpy(clip.joint_pos), torch.from_numpy(walking.joint_pos))
+    assert (clip.loop, clip.fps) == (walking.loop, walking.fps)
+    weights = load_state(finished / CHECKPOINT)["algorithm"]["actor_state_dict"]
+    assert torch.equal(run.policy.mlp[0].weight, weights["mlp.0.weight"])
+    assert torch.equal(run.policy.mean, weights["obs_normalizer._mean"])
+
+
+def test_a_run_that_is_read_is_still_the_same_skill(finished: Path) -> None:
+    """A cartwheel may touch the floor with its hands; what decides that is the clip's name."""
+    run = TrackerRun.load(finished)
+    assert [motion.name for motion in run.motions] == ["g1_cartwheel"]
+    environment = run.evaluator(2, threads=1).environment
+    hand = run.robot.body_names.index("left_wrist_yaw_link")
+    assert not environment._forbidden[hand]
+
+
+def test_a_run_that_is_read_evaluates_as_it_did(finished: Path) -> None:
+    run = TrackerRun.load(finished)
+    found = run.evaluator(256, threads=1).run(run.policy, "random", seed=1)
+    assert json.loads(json.dumps(found.to_dict())) == read_result(finished)["final"]["random"]
+
+
+def test_many_clips_keep_their_order(g1: Robot, tmp_path: Path) -> None:
+    clips = [still(g1, seconds=0.1 + 0.1 * number, name=f"clip{number}") for number in range(3)]
+    train_tracker(tmp_path / "run", g1, clips, replace(SHORT, samples=48), threads=1)
+    run = TrackerRun.load(tmp_path / "run")
+    assert [(motion.name, motion.num_frames) for motion in run.motions] == [("clip0", 4), ("clip1", 7), ("clip2", 10)]
+
+
+def test_threads_are_those_asked_for(
+    g1: Robot, walking: Motion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int | None] = []
+    start = BatchedSimulation.__init__
+
+    def begin(self: BatchedSimulation, scene: Any, environments: int, threads: int | None = None) -> None:
+        asked.append(threads)
+        start(self, scene, environments, threads)
+
+    monkeypatch.setattr(BatchedSimulation, "__init__", begin)
+    train_tracker(tmp_path / "run", g1, [walking], replace(SHORT, samples=48), threads=1)
+    assert asked == [1, 1, 1]
+
+
+def change(name: str, content: bytes | None) -> Callable[[Path], object]:
+    return lambda run: (run / name).unlink() if content is None else (run / name).write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "code"),
+    [
+        (change("run.json", None), "not_found"),
+        (change("run.json", b"{"), "bad_run"),
+        (change("run.json", b"[]"), "bad_run"),
+        (change("run.json", b'{"kind": "prior"}'), "bad_run"),
+        (change(CHECKPOINT, None), "not_found"),
+        (change(CHECKPOINT, b"half"), "bad_checkpoint"),
+        (change("motions/0000.npz", None), "not_found"),
+    ],
+    ids=["no run", "half a run", "a list", "another kind", "no checkpoint", "half a checkpoint", "no clip"],
+)
+def test_a_spoiled_run_is_refused(finished: Path, tmp_path: Path, spoil: Callable[[Path], object], code: str) -> None:
+    shutil.copytree(finished, tmp_path / "run")
+    spoil(tmp_path / "run")
+    with refused(code):
+        TrackerRun.load(tmp_path / "run")
+
+
+def test_a_spoiled_result_is_refused(tmp_path: Path) -> None:
+    with refused("not_found", "not a finished tracking run"):
+        read_result(tmp_path)
+    (tmp_path / "result.json").write_text("{")
+    with refused("bad_run", "unreadable"):
+        read_result(tmp_path)
