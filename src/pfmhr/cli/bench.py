@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from pfmhr.cli.console import print_json, remark
-from pfmhr.cli.track import _tracking_extra
+from pfmhr.cli.options import tracking_extra
 
 
 def corpus(data: Path | None = None, rows: int = 4_000_000, repeats: int = 3, output: Path | None = None) -> int:
@@ -146,7 +146,7 @@ def sim(
         threads: threads to step with; all cores unless said.
         output: also write the JSON here.
     """
-    with _tracking_extra():
+    with tracking_extra():
         from pfmhr.bench.sim import bench_sim
     from pfmhr.files import write_json
 

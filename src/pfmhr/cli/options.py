@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from pfmhr.errors import InputError
 
 
 def given(changes: dict[str, Any]) -> dict[str, Any]:
@@ -17,3 +21,13 @@ def use_threads(threads: int | None) -> None:
     from pfmhr.motion.checks.paths import available_cores
 
     torch.set_num_threads(threads or available_cores())
+
+
+@contextmanager
+def tracking_extra() -> Iterator[None]:
+    """What is missing for tracking, said so that one knows what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        fix = "`pip install 'pfm-hr[tracking]'`."
+        raise InputError(f"tracking needs {error.name}", fix=fix, code="missing_extra") from error

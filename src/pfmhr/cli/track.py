@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, progress_bar, say, training_bar
-from pfmhr.cli.options import given, use_threads
+from pfmhr.cli.options import given, tracking_extra, use_threads
 from pfmhr.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,7 +80,7 @@ def train(
     """
     from pfmhr.robots import Robot
 
-    with _tracking_extra():
+    with tracking_extra():
         from pfmhr.tracking.config import ModulatorConfig, tracker_preset, with_actions
         from pfmhr.tracking.runs import train_tracker
 
@@ -151,7 +149,7 @@ def evaluate(
         threads: threads for physics and networks; all cores unless said.
         json: print one JSON object.
     """
-    with _tracking_extra():
+    with tracking_extra():
         from pfmhr.tracking.runs import TrackerRun
 
     use_threads(threads)
@@ -196,7 +194,7 @@ def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = Non
     from pfmhr.bench.machine import provenance
     from pfmhr.files import disk_errors, write_json
 
-    with _tracking_extra():
+    with tracking_extra():
         from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, grouped
 
     groups = grouped(runs)
@@ -242,7 +240,7 @@ def play(
         width: of the video in pixels.
         height: of the video in pixels.
     """
-    with _tracking_extra():
+    with tracking_extra():
         from pfmhr.tracking.play import check_film, default_film, film, record_episode
         from pfmhr.tracking.runs import TrackerRun
 
@@ -267,7 +265,7 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
         run: directory of a tracking run, finished or not.
         out: file to write; policy.onnx in the run's directory unless said.
     """
-    with _tracking_extra():
+    with tracking_extra():
         from pfmhr.tracking.export import TOLERANCE, export_policy
         from pfmhr.tracking.runs import TrackerRun
 
@@ -278,12 +276,3 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
     kind = f"{metadata['observation_type']} observations, {metadata['action_type']} actions"
     say(f"{path}: {kind}, after {loaded.samples:,} samples; equal to torch to {TOLERANCE:g}")
     return 0
-
-
-@contextmanager
-def _tracking_extra() -> Iterator[None]:
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        fix = "`pip install 'pfm-hr[tracking]'`."
-        raise InputError(f"tracking needs {error.name}", fix=fix, code="missing_extra") from error
