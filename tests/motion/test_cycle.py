@@ -97,3 +97,11 @@ def test_closing_keeps_what_else_a_clip_says(g1: Robot) -> None:
     motion = replace(swinging(g1, OPEN), name="swing", source="a.csv")
     whole = closed(motion)
     assert (whole.name, whole.source, whole.fps, whole.loop) == ("swing", "a.csv", 30.0, True)
+
+
+def test_a_clip_that_would_jump_at_its_seam_does_not_repeat(g1: Robot) -> None:
+    """Back from 0.9 to 0 is three of its steps, from 0.6 two."""
+    poses = np.zeros((4, g1.num_joints))
+    poses[:, 0] = [0.0, 0.3, 0.6, 0.9]
+    assert not repeats(Motion.from_arrays(g1, poses, 30.0, loop=True))
+    assert repeats(Motion.from_arrays(g1, poses[:3], 30.0, loop=True))

@@ -39,6 +39,8 @@ def written(folder: Path, *results: dict[str, Any]) -> list[Path]:
     directories = [folder / f"run{number}" for number in range(len(results))]
     for directory, content in zip(directories, results, strict=True):
         directory.mkdir()
+        config = {"seed": content["seed"], "modulator": {"alpha": content.pop("alpha", 0.5)}}
+        (directory / "run.json").write_text(json.dumps({"config": config}))
         (directory / "result.json").write_text(json.dumps(content))
     return directories
 
@@ -72,6 +74,19 @@ def test_runs_are_named_by_what_they_are() -> None:
 def test_runs_of_different_kinds_are_kept_apart(tmp_path: Path) -> None:
     groups = grouped(written(tmp_path, result(), result(modulator="pfm"), result(seed=1)))
     assert [len(group.results) for group in groups] == [2, 1]
+
+
+def test_runs_that_differ_in_a_setting_alone_are_no_seeds_of_each_other(tmp_path: Path) -> None:
+    groups = grouped(written(tmp_path, result(0), result(1), result(0, alpha=1.0)))
+    assert [group.name for group in groups] == ["walk, ADD, residual, alpha 0.5", "walk, ADD, residual, alpha 1.0"]
+    assert [len(group.results) for group in groups] == [2, 1]
+
+
+def test_errors_of_runs_that_tracked_nothing_are_left_open(tmp_path: Path) -> None:
+    lost = result()
+    lost["final"]["random"]["position_error"] = None
+    (group,) = grouped(written(tmp_path, lost))
+    assert group.row["position_error"] is None and as_text(group.row)[5] == "–"
 
 
 def test_no_runs_and_unfinished_runs_are_refused(tmp_path: Path) -> None:

@@ -103,5 +103,6 @@ def _cells(row: dict[str, Any]) -> list[str]:
         reached += f" ({row['converged']} of {row['seeds']})"
     gap = row.get("difference")
     less = "" if gap is None else f"{-gap['mean']:+.2f} [{-gap['high']:+.2f}, {-gap['low']:+.2f}]"
-    success, error = f"{100 * row['success']:.1f}", f"{1000 * row['position_error']:.1f}"
+    success = f"{100 * row['success']:.1f}"
+    error = "–" if row["position_error"] is None else f"{1000 * row['position_error']:.1f}"
     return [row["skill"], row["actions"], row["method"], str(row["seeds"]), reached, less, success, error]

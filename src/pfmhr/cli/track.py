@@ -106,7 +106,7 @@ def train(
     reached = result["samples_to_80"]
     final = result["final"]["random"]
     when = f"80 % tracked after {reached / 1e6:.2f} M samples" if reached else "80 % never reached"
-    say(f"{out}: {when}; at the end {final['success']:.1%}, E_pos {1000 * final['position_error']:.1f} mm")
+    say(f"{out}: {when}; at the end {final['success']:.1%}, E_pos {_measured(final['position_error'], 1000.0, 1)} mm")
     return 0
 
 
@@ -168,15 +168,19 @@ def evaluate(
             f"{row['horizon']:.0f}",
             "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in (row["success"], *row["success_interval"]))),
             f"{100 * row['success_strict']:.1f}",
-            f"{1000 * row['position_error']:.1f}",
-            f"{row['rotation_error']:.3f}",
-            f"{1000 * row['body_error']:.1f}",
-            f"{1000 * row['root_error']:.0f}",
+            _measured(row["position_error"], 1000.0, 1),
+            _measured(row["rotation_error"], 1.0, 3),
+            _measured(row["body_error"], 1000.0, 1),
+            _measured(row["root_error"], 1000.0, 0),
         ]
         for row in rows
     ]
     print_table(f"{run} after {loaded.samples:,} samples, {episodes} episodes each", columns, lines)
     return 0
+
+
+def _measured(value: float | None, unit: float, digits: int) -> str:
+    return "–" if value is None else f"{unit * value:.{digits}f}"
 
 
 def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = None, json: bool = False) -> int:

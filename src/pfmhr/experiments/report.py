@@ -104,8 +104,8 @@ def _row(done: list[Done], skill: str, space: str, method: str, plain: str) -> d
         "deviation": float(np.std(reached)) if reached else None,
         "success_at_half": float(np.mean([success_at(run.result, budget / 2) for run in runs.values()])),
         "success": float(np.mean([each["success"] for each in final])),
-        "position_error": float(np.mean([each["position_error"] for each in final])),
-        "rotation_error": float(np.mean([each["rotation_error"] for each in final])),
+        "position_error": _mean(final, "position_error"),
+        "rotation_error": _mean(final, "rotation_error"),
         "minutes": float(np.mean([run.result["seconds"] / 60.0 for run in runs.values()])),
         "grid": max(run.result["grid"] for run in runs.values()) / 1e6,
     }
@@ -115,6 +115,12 @@ def _row(done: list[Done], skill: str, space: str, method: str, plain: str) -> d
         ours, theirs = ([group[seed].bounded / 1e6 for seed in common] for group in (runs, against))
         row["difference"] = paired_difference(ours, theirs) | {"seeds": len(common)}
     return row
+
+
+def _mean(final: list[dict[str, Any]], key: str) -> float | None:
+    """Over the runs that tracked anything at all."""
+    values = [each[key] for each in final if each[key] is not None]
+    return float(np.mean(values)) if values else None
 
 
 def _verdict(done: list[Done], matrix: Matrix, space: str, method: str, plain: str) -> dict[str, Any] | None:

@@ -10,6 +10,8 @@ from pfmhr.motion.motion import Motion
 
 SAME_HEADING = 0.3
 """rad: a cycle that turns further than this cannot be repeated in place."""
+LARGEST_SEAM = 2.0
+"""A cycle's way from its last frame back to its first, in multiples of its largest step; beyond this it would jump."""
 
 
 def closed(motion: Motion) -> Motion:
@@ -34,6 +36,9 @@ def closed(motion: Motion) -> Motion:
 def repeats(motion: Motion) -> bool:
     """Whether a clip can be played again and again in one direction."""
     if not motion.loop or motion.num_frames < 3:
+        return False
+    steps = np.linalg.norm(np.diff(motion.joint_pos, axis=0), axis=1)
+    if np.linalg.norm(motion.joint_pos[0] - motion.joint_pos[-1]) > LARGEST_SEAM * steps.max():
         return False
     turn = motion.root_rotations().as_euler("ZYX")[:, 0]
     change = (turn[-1] - turn[0] + np.pi) % (2 * np.pi) - np.pi

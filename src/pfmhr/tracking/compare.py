@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 
 from pfmhr.errors import InputError
 from pfmhr.tracking.runs import read_result
+from pfmhr.training.runs import RUN
 
 
 @dataclass(frozen=True)
@@ -29,24 +31,47 @@ class Group:
             "name": self.name,
             "seeds": len(self.results),
             "converged": len(reached),
-            "samples_to_80": _spread([value / 1e6 for value in reached]) if reached else None,
+            "samples_to_80": _spread([value / 1e6 for value in reached]),
             "grid": max(result["grid"] for result in self.results) / 1e6,
         }
         for key in ("success", "success_strict", "position_error", "rotation_error", "body_error"):
-            row[key] = _spread([each[key] for each in final])
+            row[key] = _spread([each[key] for each in final if each[key] is not None])
         row["minutes"] = _spread([result["seconds"] / 60.0 for result in self.results])
         return row
 
 
 def grouped(directories: Sequence[Path]) -> list[Group]:
     """Results of finished runs, those with equal clips and settings together."""
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for directory in directories:
         result = read_result(directory)
-        groups.setdefault(name_of(result), []).append(result)
+        settings = flat(json.loads((directory / RUN).read_bytes())["config"])
+        settings.pop("seed")
+        groups.setdefault((name_of(result), json.dumps(settings, sort_keys=True)), []).append(result)
     if not groups:
         raise InputError("no runs to compare", code="bad_input")
-    return [Group(name, tuple(results)) for name, results in groups.items()]
+    names = _told_apart(list(groups))
+    return [Group(name, tuple(results)) for name, results in zip(names, groups.values(), strict=True)]
+
+
+def flat(settings: dict[str, Any], above: str = "") -> dict[str, Any]:
+    """Nested settings by their last names; a name that is there twice keeps those above it."""
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        inner = flat(value, name) if isinstance(value, dict) else {name: value}
+        found |= {f"{above}.{key}" if key in found else key: each for key, each in inner.items()}
+    return found
+
+
+def _told_apart(groups: Sequence[tuple[str, str]]) -> list[str]:
+    """Names of groups; those that share one also say in what they differ."""
+    names = []
+    for name, settings in groups:
+        mine = json.loads(settings)
+        others = [json.loads(theirs) for other, theirs in groups if other == name and theirs != settings]
+        apart = [key for key in mine if any(each.get(key) != mine[key] for each in others)]
+        names.append(", ".join([name, *(f"{key} {mine[key]}" for key in apart)]))
+    return names
 
 
 def name_of(result: dict[str, Any]) -> str:
@@ -58,15 +83,17 @@ def name_of(result: dict[str, Any]) -> str:
     return f"{what}, {reward}{prior[result['modulator']]}, {result['actions']}"
 
 
-def _spread(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and population standard deviation."""
-    return float(np.mean(values)), float(np.std(values))
+def _spread(values: Sequence[float]) -> tuple[float, float] | None:
+    """Mean and population standard deviation; None of nothing."""
+    return (float(np.mean(values)), float(np.std(values))) if values else None
 
 
 def as_text(row: dict[str, Any]) -> list[str]:
     """A row for a table; "Failed" where no seed converged."""
 
     def both(key: str, digits: int, unit: float = 1.0) -> str:
+        if row[key] is None:
+            return "–"
         mean, deviation = row[key]
         return f"{unit * mean:.{digits}f} ± {unit * deviation:.{digits}f}"
 
@@ -96,7 +123,7 @@ def curves(groups: Sequence[Group]) -> list[dict[str, Any]]:
             "time_shares": result["time_shares"],
             "samples": [each["samples"] for each in result["evaluations"]],
             **{
-                key: [round(each[key], 4) for each in result["evaluations"]]
+                key: [each[key] if each[key] is None else round(each[key], 4) for each in result["evaluations"]]
                 for key in ("success", "success_strict", "position_error", "rotation_error", "body_error")
             },
         }

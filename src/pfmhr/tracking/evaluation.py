@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -50,8 +51,8 @@ class Evaluation:
     """s an episode lasts at most."""
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+        """For JSON, which knows no NaN: None where nothing was tracked."""
+        return {name: _known(value) for name, value in asdict(self).items()}
 
 
 class Evaluator:
@@ -180,6 +181,12 @@ def tracking_errors(bodies: Tensor, turns: Tensor, root_pos: Tensor, body_pos: T
     position = (local.sum(dim=1) + root) / count
     rotation = (turned.sum(dim=1) + root_turned) / count
     return torch.stack([position, rotation, local.mean(dim=1), root])
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_known(part) for part in value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _interval(values: np.ndarray, weight: np.ndarray, draws: int = 500) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.evaluation import Evaluator
 from pfmhr.tracking.modulation import make_modulator
 from pfmhr.tracking.networks import Policy
+from pfmhr.training.interruption import deferred_interruption
 from pfmhr.training.logging import RunLog
 from pfmhr.training.state import load_state, save_state
 
@@ -72,31 +73,37 @@ class Training:
         """Train, or go on training, to the end; safe to kill at any moment, Ctrl-C saves first."""
         self._restore(say)
         log = RunLog(self.directory, self.samples if self.evaluations else -1)
-        started, first = time.perf_counter(), self.samples
+        started, first, whole = time.perf_counter(), self.samples, True
         self.algorithm.train_mode()
         try:
             if not self.iteration and not self.evaluations:
                 self._evaluate(log)
             observations = self.environment.get_observations()
             while self.iteration < self.config.iterations:
-                observations = self._collect(observations)
-                figures = self.algorithm.update()
-                self.iteration += 1
-                self._refuse_divergence(figures)
-                speed = (self.samples - first) / (time.perf_counter() - started)
-                log.write(self.samples, iteration=self.iteration, samples_per_second=speed, **figures, **self._shares())
-                last = self.iteration == self.config.iterations
-                if last or self.iteration % self.config.evaluate_every == 0:
-                    self._evaluate(log)
-                if last or self.iteration % self.config.checkpoint_every == 0:
-                    self.save()
+                with deferred_interruption() as interruption:
+                    whole = False
+                    observations = self._collect(observations)
+                    figures = self.algorithm.update()
+                    self.iteration += 1
+                    self._refuse_divergence(figures)
+                    speed = (self.samples - first) / (time.perf_counter() - started)
+                    about = {"iteration": self.iteration, "samples_per_second": speed}
+                    log.write(self.samples, **about, **figures, **self._shares())
+                    last = self.iteration == self.config.iterations
+                    if last or self.iteration % self.config.evaluate_every == 0:
+                        self._evaluate(log)
+                    whole = True
+                    if last or self.iteration % self.config.checkpoint_every == 0:
+                        self.save()
                 if progress:
                     success = self.evaluations[-1]["success"]
                     text = f"success {success:.0%}, {speed:,.0f} samples/s"
                     progress(self.samples, self.config.iterations * self.config.samples_per_iteration, text)
+                interruption.check()
         except KeyboardInterrupt:
-            self.save()
-            say(f"stopped after {self.samples:,} samples; the same command goes on from there")
+            if whole:  # otherwise the last checkpoint stays: half an iteration is no state to go on from
+                self.save()
+                say(f"stopped after {self.samples:,} samples; the same command goes on from there")
             raise
         finally:
             log.close()
