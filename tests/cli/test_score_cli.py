@@ -226,6 +226,14 @@ def test_a_calibrations_first_motion_is_the_reference(home: Path, calibration: P
     assert [float(row["percentile"]) for row in rows] == pytest.approx(expected, abs=0.015)
 
 
+def test_a_calibration_at_another_control_rate_is_refused(
+    home: Path, calibration: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    assert score(home, tmp_path, "--calibration", calibration, "--control-rate", "50", clips=("stroll.npz",)) == 2
+    assert "0.02" in capsys.readouterr().err
+    assert score(home, tmp_path, "--calibration", calibration, "--control-rate", "30", clips=("stroll.npz",)) == 0
+
+
 def test_a_reference_and_a_calibration_are_one_too_many(
     home: Path, calibration: Path, tmp_path: Path, capsys: Capture
 ) -> None:

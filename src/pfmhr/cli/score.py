@@ -28,7 +28,7 @@ def score(
     calibration: Path | None = None,
     t_eval: float = 0.75,
     samples: int = 1,
-    control_rate: float = 30.0,
+    control_rate: float | None = None,
     fps: float | None = None,
     alpha: float = 0.5,
     p_good: float = 0.05,
@@ -54,7 +54,7 @@ def score(
         calibration: a file made by ``pfmhr calibrate``; its first motion is the reference.
         t_eval: flow time of the score.
         samples: corruption samples averaged per transition.
-        control_rate: transitions are this many per second.
+        control_rate: transitions are this many per second; the calibration's, or 30, unless said.
         fps: frame rate of csv files that state none.
         alpha: strength of the reward's cut.
         p_good: percentile from which the reward is left alone.
@@ -78,13 +78,16 @@ def score(
     generator = torch.Generator().manual_seed(seed)
     clips = _read(motions, robot, fps)
     shared = Calibration.load(calibration) if calibration else None
+    dt = time_step(30.0 if control_rate is None else control_rate)
+    if shared is not None and control_rate is not None:
+        shared.require_dt(dt)
     if reference is not None:
-        shared = Calibration.fit(scorer, _read((reference,), robot, fps)[:1], time_step(control_rate), generator)
+        shared = Calibration.fit(scorer, _read((reference,), robot, fps)[:1], dt, generator)
     with disk_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     summaries = []
     for clip, name in zip(clips, _file_names(clips), strict=True):
-        own = shared or Calibration.fit(scorer, [clip], time_step(control_rate), generator)
+        own = shared or Calibration.fit(scorer, [clip], dt, generator)
         timeline = score_motion(scorer, own, clip, ramp, generator)
         timeline.write_csv(out / f"{name}.csv")
         timeline_plot(out / f"{name}.png", timeline, ramp)

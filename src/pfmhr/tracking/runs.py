@@ -16,9 +16,11 @@ from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_json
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
+from pfmhr.robots.robot import BUNDLED
 from pfmhr.tracking.config import TrackerConfig, tracker_config_from_json
+from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.evaluation import Evaluator
-from pfmhr.tracking.networks import Policy
+from pfmhr.tracking.networks import Policy, TrackerNetwork
 from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
 from pfmhr.training import claim
 from pfmhr.training.runs import RUN
@@ -39,7 +41,7 @@ def train_tracker(
     """Train a tracker into ``directory``, resuming what is there; returns its result."""
     about = {
         "kind": "tracker",
-        "robot": robot.name if robot.name in ("g1",) else str(robot.path),
+        "robot": robot.name if robot.name in BUNDLED else str(robot.path.absolute()),
         "motions": [{"name": motion.name, "sha256": _fingerprint(motion)} for motion in motions],
         "config": json.loads(json.dumps(asdict(config))),
         "code_version": pfmhr.__version__,
@@ -103,16 +105,15 @@ class TrackerRun:
             replace(Motion.read(_clip(directory, number), robot), name=kept["name"])
             for number, kept in enumerate(about["motions"])
         ]
-        # A modulator is part of training only; without it no prior need be found.
-        plain = replace(config, environment=replace(config.environment, environments=1))
-        plain = replace(plain, modulator=replace(config.modulator, kind="none"), evaluation_episodes=1)
-        training = Training(directory, robot, clips, plain, threads=1)
         state = load_state(directory / CHECKPOINT)
-        actor = training.algorithm.actor
+        # The widths of the policy follow from the observations; one environment shows them.
+        one = TrackingEnvironment(robot, clips, replace(config.environment, environments=1), threads=1)
+        with torch.random.fork_rng(devices=[]):  # weights that are replaced at once should cost nobody random numbers
+            actor = TrackerNetwork(one.get_observations(), "actor", robot.num_joints, config.agent)
+        one.simulation.close()
         actor.load_state_dict(state["algorithm"]["actor_state_dict"])
         samples = int(state["iteration"]) * config.samples_per_iteration
-        policy = training.policy().eval()
-        return TrackerRun(directory, config, robot, tuple(clips), policy, samples, state["evaluations"])
+        return TrackerRun(directory, config, robot, tuple(clips), Policy(actor).eval(), samples, state["evaluations"])
 
     def evaluator(
         self, episodes: int, horizon: float | None = None, distance: float | None = None, threads: int | None = None
