@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+import onnxruntime
 import pytest
 import torch
 from scipy.spatial.transform import Rotation, Slerp
@@ -23,9 +24,6 @@ from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.export import export_policy
 from pfmhr.tracking.observations import observation_layout
 from pfmhr.tracking.runs import TrackerRun, train_tracker
-
-onnxruntime = pytest.importorskip("onnxruntime")
-pytest.importorskip("onnxscript")
 
 
 @pytest.fixture(scope="module", params=["local", "world"])

@@ -125,7 +125,8 @@ def test_a_lost_episode_ends_in_a_second_of_red_words_and_the_line_says_why(
 
 
 def test_an_mp4_holds_every_frame(short: Episode, tmp_path: Path) -> None:
-    ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    import imageio_ffmpeg as ffmpeg
+
     film(short, tmp_path / "walk.mp4", fps=10, size=(130, 98))
     count, seconds = ffmpeg.count_frames_and_secs(str(tmp_path / "walk.mp4"))
     assert (count, seconds) == (5, pytest.approx(0.5))
