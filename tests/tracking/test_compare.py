@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pfmhr.errors import InputError
-from pfmhr.tracking.compare import COLUMNS, as_text, draw_curves, grouped, name_of
+from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, grouped, name_of
 
 
 def result(seed: int = 0, reached: float | None = 4e6, success: float = 0.9, **changes: Any) -> dict[str, Any]:
@@ -97,5 +97,5 @@ def test_no_runs_and_unfinished_runs_are_refused(tmp_path: Path) -> None:
 
 
 def test_curves_are_drawn(tmp_path: Path) -> None:
-    draw_curves(grouped(written(tmp_path, result(), result(seed=1, success=0.5))), tmp_path / "deep" / "curves.png")
+    draw_curves(curves(grouped(written(tmp_path, result(), result(seed=1, success=0.5)))), tmp_path / "deep" / "curves.png")
     assert (tmp_path / "deep" / "curves.png").read_bytes().startswith(b"\x89PNG")

@@ -207,7 +207,7 @@ def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = Non
         with disk_errors(output.parent):
             write_json(output, {"rows": rows, "curves": curves(groups), **provenance()})
     if figure is not None:
-        draw_curves(groups, figure)
+        draw_curves(curves(groups), figure)
     if json:
         print_json(rows)
         return 0

@@ -15,7 +15,7 @@ PAPER = "#9a9a9a"
 
 def timestep_figure(path: Path, result: dict[str, Any]) -> None:
     """Discrimination by flow time, one line per family, the paper's dashed."""
-    with _Figure(path, 1, 4, (13, 3.4)) as panels:
+    with Panels(path, 1, 4, (13, 3.4)) as panels:
         names = (*FAMILIES, "average")
         for place, (panel, name) in enumerate(zip(panels, names, strict=True)):
             times = [row["t_eval"] for row in result["rows"]]
@@ -31,7 +31,7 @@ def timestep_figure(path: Path, result: dict[str, Any]) -> None:
 
 def perturbation_figure(path: Path, result: dict[str, Any]) -> None:
     """Score kept and percentile lost by severity."""
-    with _Figure(path, 2, 3, (11, 6)) as panels:
+    with Panels(path, 2, 3, (11, 6)) as panels:
         for row, (metric, label) in enumerate(
             (("normalised_score", "score kept"), ("percentile_change", "change of the percentile"))
         ):
@@ -51,7 +51,7 @@ def noise_figure(path: Path, result: dict[str, Any]) -> None:
     """The four metrics by number of corruption samples."""
     columns = ("rank_correlation", "percentile_mae", "region_agreement", "reward_mae")
     rows = [row for row in result["rows"] if row["samples"] < noise.REFERENCE_SAMPLES]
-    with _Figure(path, 1, 4, (13, 3.4)) as panels:
+    with Panels(path, 1, 4, (13, 3.4)) as panels:
         for place, (panel, column) in enumerate(zip(panels, columns, strict=True)):
             samples = [row["samples"] for row in rows]
             panel.plot(samples, [row[column] for row in rows], marker="o", color="#4c6a92", label="ours")
@@ -67,7 +67,7 @@ def scale_figure(path: Path, curves: Mapping[str, Sequence[dict[str, Any]]]) -> 
     """Average discrimination by flow time, one line per corpus size, peaks marked."""
     import matplotlib
 
-    with _Figure(path, 1, 1, (6.5, 4)) as panels:
+    with Panels(path, 1, 1, (6.5, 4)) as panels:
         shades = matplotlib.colormaps["viridis"]
         for place, (name, rows) in enumerate(curves.items()):
             colour = shades(place / max(1, len(curves) - 1) * 0.85)
@@ -83,7 +83,7 @@ def scale_figure(path: Path, curves: Mapping[str, Sequence[dict[str, Any]]]) -> 
 
 def loss_figure(path: Path, curves: Mapping[str, Sequence[tuple[int, float]]]) -> None:
     """Held-out loss by training step, one line per run."""
-    with _Figure(path, 1, 1, (6.5, 4)) as panels:
+    with Panels(path, 1, 1, (6.5, 4)) as panels:
         for (name, points), colour in zip(curves.items(), FAMILIES.values(), strict=False):
             panels[0].plot([step for step, _ in points], [loss for _, loss in points], color=colour, label=name)
         panels[0].set(xlabel="training steps", ylabel="held-out loss per joint", yscale="log")
@@ -93,7 +93,7 @@ def loss_figure(path: Path, curves: Mapping[str, Sequence[tuple[int, float]]]) -
 def plausibility_figure(path: Path, result: dict[str, Any], methods: Sequence[str]) -> None:
     """One line of dots per corruption, one colour per score; 0.5 is blind."""
     rows = result["rows"]
-    with _Figure(path, 1, 1, (8, 0.42 * len(rows) + 1.2)) as panels:
+    with Panels(path, 1, 1, (8, 0.42 * len(rows) + 1.2)) as panels:
         places = list(range(len(rows)))[::-1]
         for method, colour in zip(methods, FAMILIES.values(), strict=True):
             panels[0].scatter([row[method] for row in rows], places, color=colour, label=method, s=42)
@@ -103,7 +103,7 @@ def plausibility_figure(path: Path, result: dict[str, Any], methods: Sequence[st
         panels[0].legend(frameon=False, loc="lower left")
 
 
-class _Figure:
+class Panels:
     """A figure whose panels come as a flat list, saved when the block ends."""
 
     def __init__(self, path: Path, rows: int, columns: int, size: tuple[float, float]) -> None:

@@ -29,6 +29,7 @@ class Group:
         final = [result["final"]["random"] for result in self.results]
         row: dict[str, Any] = {
             "name": self.name,
+            **{key: self.results[0][key] for key in ("motions", "reward", "modulator", "actions")},
             "seeds": len(self.results),
             "converged": len(reached),
             "samples_to_80": _spread([value / 1e6 for value in reached]),
@@ -135,19 +136,20 @@ def curves(groups: Sequence[Group]) -> list[dict[str, Any]]:
 COLUMNS = ["run", "seeds", "samples to 80 % (M)", "success %", "at 0.5 m %", "E_pos mm", "E_rot rad", "minutes"]
 
 
-def draw_curves(groups: Sequence[Group], path: Path) -> None:
-    """Success over samples: one line per group, the band between its lowest and highest seed."""
+def draw_curves(runs: Sequence[dict[str, Any]], path: Path) -> None:
+    """Success over samples of runs as :func:`curves` gives them: a line per name, a band from lowest to highest seed."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7.0, 4.2), layout="constrained")
-    for group in groups:
-        shortest = min(len(result["evaluations"]) for result in group.results)
-        samples = [each["samples"] / 1e6 for each in group.results[0]["evaluations"][:shortest]]
-        success = np.array([[each["success"] for each in result["evaluations"][:shortest]] for result in group.results])
-        (line,) = axes.plot(samples, success.mean(axis=0), label=group.name)
+    for name in dict.fromkeys(run["name"] for run in runs):
+        seeds = [run for run in runs if run["name"] == name]
+        shortest = min(len(run["samples"]) for run in seeds)
+        samples = np.array(seeds[0]["samples"][:shortest]) / 1e6
+        success = np.array([run["success"][:shortest] for run in seeds])
+        (line,) = axes.plot(samples, success.mean(axis=0), label=name)
         axes.fill_between(samples, success.min(axis=0), success.max(axis=0), alpha=0.2, color=line.get_color(), lw=0)
     axes.axhline(0.8, color="grey", lw=0.8, ls=":")
     axes.set(xlabel="samples (million)", ylabel="share of the reference tracked", ylim=(0, 1.02))

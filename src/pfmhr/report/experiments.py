@@ -1,0 +1,107 @@
+"""A matrix of tracking runs on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pfmhr.experiments.report import draw_dots
+from pfmhr.report.figures import radar_figure
+from pfmhr.report.page import Command, Part, Section, Table, Text, drawn
+
+FEWEST = 3
+"""Skills and methods a radar chart needs to be one."""
+
+
+def experiment_section(summary: Mapping[str, Any], folder: Path, number: int = 0) -> Section:
+    """Tables, verdicts and figures of one experiment's summary."""
+    cells = summary["cells"]
+    section = Section(f"Experiment: {summary['name'].replace('_', ' ')}")
+    section.parts += [
+        Text(
+            f"{cells['finished']} of {cells['all']} runs are finished. Samples to 80 % are interpolated between "
+            f"evaluations; differences are paired with “{summary['plain']}” over seeds, with 95 % bootstrap "
+            "intervals; a run that never got there counts with its whole budget."
+        ),
+        _table(summary),
+        *(Text(sentence) for sentence in verdicts(summary)),
+        drawn(
+            folder,
+            f"experiment-{number}",
+            lambda path: draw_dots(dict(summary), path),
+            "Million samples to 80 %: every seed a dot, the bar their mean. Runs that never got there have no dot.",
+        ),
+    ]
+    section.parts += _radars(summary, folder, number)
+    section.parts.append(Command(str(summary["command"])))
+    return section
+
+
+def verdicts(summary: Mapping[str, Any]) -> list[str]:
+    """One sentence per method."""
+    return [
+        f"{each['method']} ({each['actions']} actions, {each['skills']} skills): needs fewer samples than "
+        f"{summary['plain']} with probability {each['probability']:.2f} [{each['low']:.2f}, {each['high']:.2f}]"
+        + (f"; the interquartile mean of the ratio of samples is {each['ratio']:.2f}." if each.get("ratio") else ".")
+        for each in summary["verdicts"]
+    ]
+
+
+def _table(summary: Mapping[str, Any]) -> Table:
+    columns = [
+        "skill",
+        "actions",
+        "method",
+        "seeds",
+        "M samples to 80 %",
+        "difference (M)",
+        "success %",
+        "E_pos mm",
+        "E_rot rad",
+        "minutes",
+    ]
+    return Table(columns, [_cells(row) for row in summary["rows"]])
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    reached = "Failed" if row["mean"] is None else f"{row['mean']:.2f} ± {row['deviation']:.2f}"
+    if 0 < row["converged"] < row["seeds"]:
+        reached += f" ({row['converged']} of {row['seeds']})"
+    gap = row.get("difference")
+    apart = "" if gap is None else f"{gap['mean']:+.2f} [{gap['low']:+.2f}, {gap['high']:+.2f}]"
+    names = [row["skill"], row["actions"], row["method"], str(row["seeds"])]
+    errors = [_measured(row["position_error"], 1, 1000.0), _measured(row["rotation_error"], 3)]
+    return [*names, reached, apart, f"{100 * row['success']:.1f}", *errors, f"{row['minutes']:.1f}"]
+
+
+def _measured(value: float | None, digits: int, unit: float = 1.0) -> str:
+    return "–" if value is None else f"{unit * value:.{digits}f}"
+
+
+def _radars(summary: Mapping[str, Any], folder: Path, number: int) -> list[Part]:
+    """Errors by skill and method, where there are enough of both for a chart."""
+    parts: list[Part] = []
+    for key, title in (("position_error", "E_pos"), ("rotation_error", "E_rot")):
+        scores = radar_scores(summary["rows"], key)
+        if len(scores) >= FEWEST and all(len(values) >= FEWEST for values in scores.values()):
+            parts.append(
+                drawn(
+                    folder,
+                    f"radar-{number}-{title.lower()}",
+                    lambda path, scores=scores, title=title: radar_figure(path, scores, title),
+                    f"{title}: the least mean error of any method on a skill over the method's own, so that larger "
+                    "is better and the best is 1.",
+                )
+            )
+    return parts
+
+
+def radar_scores(rows: Sequence[Mapping[str, Any]], key: str) -> dict[str, dict[str, float]]:
+    """Mean error by method and skill, of the skills that every method has."""
+    found: dict[str, dict[str, float]] = {}
+    for row in rows:
+        if row[key] is not None:
+            found.setdefault(row["method"], {})[row["skill"]] = row[key]
+    common = set.intersection(*(set(values) for values in found.values())) if found else set()
+    return {method: {skill: values[skill] for skill in values if skill in common} for method, values in found.items()}
