@@ -13,7 +13,7 @@ Prediction = Literal["clean", "velocity"]
 
 
 class Denoiser(nn.Module):
-    """The clean-pose map ``F(z, t)`` on normalised poses, Eq. 10 or, for velocity prediction, Eq. 24."""
+    """The clean-pose map ``F(z, t)`` on normalised poses, Eq. 10 or, for velocity prediction, Eq. 22."""
 
     def __init__(self, network: PoseNetwork, prediction: Prediction, delta: float = DELTA) -> None:
         super().__init__()

@@ -112,7 +112,10 @@ class _CalibratedModulator(ABC):
 
 
 class RewardModulator(_CalibratedModulator):
-    """PFM-HR: the Pose Geometry Score, ranked among the reference's own scores (Eq. 16, 17)."""
+    """PFM-HR: the Pose Geometry Score, ranked among the reference's own scores.
+
+    The percentile becomes a factor by the ramp of Eq. 17.
+    """
 
     def __init__(
         self,

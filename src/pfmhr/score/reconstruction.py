@@ -1,4 +1,4 @@
-"""FM-Recon, the rival that looks at single poses: how far the denoiser moves a corrupted pose (Eq. 23)."""
+"""FM-Recon, the rival that looks at single poses: how far the denoiser moves a corrupted pose (Eq. 21)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOISE_LEVELS = (0.55, 0.65, 0.80)
 
 
 class ReconstructionScore:
-    """``e_m = ‖F(z_m, t_m) − q‖²`` at several flow times: low for poses the prior knows. Eq. 23."""
+    """``e_m = ‖F(z_m, t_m) − q‖²`` at several flow times: low for poses the prior knows. Eq. 21."""
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ def ballistic(time: Array, times: Sequence[float], heights: Sequence[float], spe
 def balanced(time: Array, fps: float, support: Callable[[Array], Array]) -> Array:
     """Where the centre of mass must be so that a walker's weight rests on ``support`` at every instant.
 
-    The bounded solution of the linear inverted pendulum: the support path blurred by e^(−rate·|t|).
+    The bounded solution of the linear inverted pendulum: the support path blurred by ``e^(−rate·|t|)``.
     It leans towards the next foothold before the step, as people do.
 
     Args:

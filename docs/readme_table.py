@@ -1,0 +1,80 @@
+"""The results table of the README, made from results/*.json: python docs/readme_table.py writes it in place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+BEGIN, END = "<!-- results: made by `make results` -->\n", "<!-- end of results -->"
+
+
+def readme_with_results() -> str:
+    """The README with its table as the stored results say."""
+    text = (ROOT / "README.md").read_text()
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + _table() + END + rest.split(END)[1]
+
+
+def _table() -> str:
+    lines = ["| what | paper | here | command |", "|---|---|---|---|"]
+    lines += [f"| {' | '.join(row)} |" for row in (*_score_rows(), *_speed_rows(), *_tracking_rows())]
+    return "\n".join(lines) + "\n"
+
+
+def _stored(name: str) -> dict[str, Any]:
+    return json.loads((ROOT / "results" / f"{name}.json").read_text())
+
+
+def _score_rows() -> list[tuple[str, str, str, str]]:
+    held_out = _stored("study_timestep_held_out")
+    best = max(held_out["rows"], key=lambda row: row["average"])
+    first = _stored("study_noise")["rows"][0]
+    seen = {row["corruption"]: row for row in _stored("study_plausibility")["rows"]}
+    shuffled = next(row for name, row in seen.items() if name.startswith("changes shuffled"))
+    return [
+        ("flow time at which the score tells most", "0.75", f"{best['t_eval']:g}", "`pfmhr study timestep`"),
+        (
+            "rank correlation of 1 noise sample with 128",
+            "0.976",
+            f"{first['rank_correlation']:.3f}",
+            "`pfmhr study noise`",
+        ),
+        (
+            "real change ranked above a shuffled one (PGS / FM-Recon / PDF-HR)",
+            "–",
+            " / ".join(f"{shuffled[name]:.2f}" for name in ("PGS", "FM-Recon", "PDF-HR")),
+            "`pfmhr study plausibility`",
+        ),
+    ]
+
+
+def _speed_rows() -> list[tuple[str, str, str, str]]:
+    bench = _stored("bench_score_paper_4096")
+    time = f"{bench['ratio']['fused_float32']:.2f} × (autodiff {bench['ratio']['jvp']:.2f} ×)"
+    return [("one score, 10 × 1024, in times of the bare matrix products", "–", time, "`pfmhr bench score`")]
+
+
+def _tracking_rows() -> list[tuple[str, str, str, str]]:
+    if not (ROOT / "results" / "tracking.json").exists():
+        return []
+    from pfmhr.report import paper
+
+    rows = []
+    for row in _stored("tracking")["rows"]:
+        skill = paper.skill_in(row["motions"][0]) if len(row["motions"]) == 1 else None
+        if skill is None or row["modulator"] not in ("none", "pfm") or row["seeds"] < 2:
+            continue
+        theirs = paper.SAMPLES[skill][row["modulator"]]
+        method = "ADD" if row["modulator"] == "none" else "ADD + PFM-HR"
+        mine = "Failed" if row["samples_to_80"] is None else "{:.2f} ± {:.2f}".format(*row["samples_to_80"])
+        said = "Failed" if theirs is None else f"{theirs[0]:.1f} ± {theirs[1]:.1f}"
+        rows.append(
+            (f"{skill}, {method}: M samples to 80 %, {row['seeds']} seeds", said, mine, "`pfmhr track compare`")
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    (ROOT / "README.md").write_text(readme_with_results())
