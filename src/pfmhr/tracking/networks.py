@@ -23,8 +23,6 @@ class TrackerNetwork(MLPModel):
         gaussian: dict[str, Any] | None = {
             "class_name": "rsl_rl.modules.distribution:GaussianDistribution",
             "init_std": config.std,
-            # A step of Adam then changes the deviation by a share of itself: by an amount, it would be gone too soon.
-            "std_type": "log",
             "learn_std": config.learn_std,
         }
         super().__init__(
