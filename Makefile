@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCES := pyproject.toml constraints.txt hatch_build.py src/pfmhr/motion/_table.c src/pfmhr/corpus/_gather.c
 
-.PHONY: setup setup-dev demo test test-slow lint docs bench clean
+.PHONY: setup setup-dev demo test test-slow test-browser lint docs results bench clean
 
 setup: .venv/.ready
 setup-dev: .venv/.ready-dev
@@ -15,11 +15,16 @@ setup-dev: .venv/.ready-dev
 	touch $@
 
 .venv/.ready-dev: .venv/.ready
-	$(INSTALL) -e '.[dev,mjlab,tracking]'
+	$(INSTALL) -e '.[dev,mjlab,ray,tracking,viewer]'
 	touch $@
 
 .venv/.ready-docs: .venv/.ready
 	$(INSTALL) -e '.[docs]'
+	touch $@
+
+.venv/.ready-browser: .venv/.ready-dev
+	$(INSTALL) -e '.[browser]'
+	sh tests/browser/chromium.sh
 	touch $@
 
 demo: setup
@@ -31,6 +36,9 @@ test: setup-dev
 test-slow: setup-dev
 	$(BIN)/pytest -m slow
 
+test-browser: .venv/.ready-browser
+	$(BIN)/pytest tests/browser
+
 lint: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -39,6 +47,11 @@ lint: setup-dev
 docs: .venv/.ready-docs
 	$(BIN)/sphinx-build -W --keep-going -q docs build/docs
 	@echo "build/docs/index.html"
+
+# The README's table and the tables of the documentation, from results/.
+results: setup
+	$(BIN)/python docs/readme_table.py
+	$(BIN)/python docs/tables.py
 
 bench: setup
 	$(BIN)/pfmhr bench corpus

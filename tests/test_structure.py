@@ -12,7 +12,8 @@ import pfmhr
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
     *("errors", "files", "native", "robots", "motion", "corpus", "training"),
-    *("prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments", "cli"),
+    *("prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments"),
+    *("report", "viewer", "cli"),
 )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class InputError(ValueError):
     """Something given to us cannot be used.
@@ -48,7 +51,9 @@ class InputError(ValueError):
         return InputError(self.what, where=where, expected=self.expected, got=self.got, fix=self.fix, code=self.code)
 
 
-def unknown_name(kind: str, name: str, known: object) -> InputError:
-    """An error for a name we do not have, listing the ones we do."""
-    names = ", ".join(map(str, known)) if not isinstance(known, str) else known  # type: ignore[arg-type]
-    return InputError(f"unknown {kind} '{name}'", fix=f"Available: {names}.", code="unknown_name")
+def unknown_name(kind: str, name: str, known: Iterable[object]) -> InputError:
+    """An error for a name we do not have, listing the ones we do, the nearest first."""
+    names = [str(each) for each in known]
+    near = get_close_matches(name, names, n=1, cutoff=0.7)
+    guess = f"Did you mean '{near[0]}'? " if near else ""
+    return InputError(f"unknown {kind} '{name}'", fix=f"{guess}Available: {', '.join(names)}.", code="unknown_name")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pfmhr.cli import main
@@ -17,7 +19,9 @@ from pfmhr.experiments.statistics import (
     paired_difference,
     probability_of_improvement,
     success_at,
+    typical_ratio,
 )
+from tests.experiments.conftest import STUB, Declare, attempts
 
 SMALL = """
 data = "clips"
@@ -63,8 +67,21 @@ def test_a_cell_is_a_command_line(tmp_path: Path) -> None:
         ("motion", "motions"),
         ("[skills]", "[skill]"),
         ('"residual"', '"relative"'),
+        ('["residual"]', '"residual"'),
         ("[0, 1]", "[0.5]"),
+        ("[0, 1]", "3"),
+        ("[0, 1]", "[0, 0]"),
         ("= {}", "= {"),
+        ("= {}", "= 3"),
+        ("true", "1"),
+        ("96", "0"),
+        ("96", "2.5e6"),
+        ("96", '"96"'),
+        ('"embedded:walk"', "7"),
+        ("[0.0, 1.5]", "[0.0]"),
+        ("environments", 'name = "../elsewhere"\nenvironments'),
+        ("walk =", '"../walk" ='),
+        ("add = {}", '"a-b" = {}\n"c-a-b" = {}\n[skills.walk-c]\nmotion = "x"\n[methods.d]'),
     ],
 )
 def test_what_a_matrix_does_not_know_is_an_error(change: str, told: str, tmp_path: Path) -> None:
@@ -78,25 +95,41 @@ def test_a_missing_matrix_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "no such experiment" in capsys.readouterr().err
 
 
-def test_cells_are_run_once_and_failures_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One cell trains; the other's clip is missing."""
-    text = SMALL.replace("[0, 1]", "[0]").replace('pfm = { prior = "g1-small", pooled = true }\n', "")
-    path, out = declared(tmp_path, text), tmp_path / "out"
-    assert main(["experiment", "run", str(path), "-o", str(out), "--workers", "1"]) == 1
+def test_a_matrix_from_the_command_line(
+    tmp_path: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One cell is run, one fails; run again, the first is left alone; what is done is reported."""
+    declare("fine", "refused", "fails")
+    monkeypatch.setattr("pfmhr.experiments.run_matrix", partial(run_matrix, program=STUB))
+    path, out = str(tmp_path / "stubs.toml"), tmp_path / "out"
+    assert main(["experiment", "run", path, "-o", str(out), "--workers", "1"]) == 1
     said = capsys.readouterr()
-    assert "1 of 2 cells finished, 1 failed" in said.out and "no such motion" in said.err
-    result = out / "walk-add-residual-0" / "result.json"
-    written = result.stat().st_mtime_ns
-    run_matrix(Matrix.read(path), out, workers=1, attempts=1)
-    assert result.stat().st_mtime_ns == written
-    assert main(["experiment", "report", str(path), "-o", str(out), "--output", str(tmp_path / "sum.json")]) == 0
-    assert "Failed" in capsys.readouterr().out and (tmp_path / "sum.png").exists()
-    assert json.loads((tmp_path / "sum.json").read_text())["cells"] == {"finished": 1, "all": 2}
+    assert "1 of 3 cells finished, 2 failed" in said.out
+    assert "refused-add-residual-0: no such motion (attempt 1)" in said.err
+    assert "fails-add-residual-0: the disk is on fire (attempt 2)" in said.err
+    assert main(["experiment", "run", path, "-o", str(out), "--attempts", "1", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["cells"], told["finished"], list(told["failed"])) == (
+        3,
+        1,
+        [f"{n}-add-residual-0" for n in ("refused", "fails")],
+    )
+    assert [len(attempts(out, skill)) for skill in ("fine", "refused", "fails")] == [1, 2, 3]
+    assert main(["experiment", "report", path, "-o", str(out), "--output", str(tmp_path / "new" / "sum.json")]) == 0
+    assert {each.name for each in (tmp_path / "new").iterdir()} == {"sum.json", "sum.png", "sum-curves.png"}
+    kept = json.loads((tmp_path / "new" / "sum.json").read_text())
+    assert kept["cells"] == {"finished": 1, "all": 3} and "commit" in kept
+
+
+@pytest.mark.parametrize("option", ["--workers", "--attempts"])
+def test_no_worker_and_no_attempt_are_refused(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["experiment", "run", str(declared(tmp_path)), option, "0"]) == 2
+    assert f"{option} must be at least 1" in capsys.readouterr().err
 
 
 def pretend(folder: Path, name: str, needed: float | None) -> None:
     """A finished run that needed so many million samples of two."""
-    final = {"success": 0.9, "position_error": 0.02, "rotation_error": 0.1}
+    final = {"success": 0.9, "position_error": 0.02 + 0.002 * int(name[-1]), "rotation_error": 0.1}
     reached = None if needed is None else 1e6 * needed
     curve = [{"samples": 0, "success": 0.0}, {"samples": 2_000_000, "success": 1.0}]
     result: dict[str, Any] = {"samples_to_80": reached, "samples": 2_000_000, "grid": 1000, "seconds": 60.0}
@@ -119,6 +152,52 @@ def test_a_summary_pairs_seeds_and_counts_what_never_converged(tmp_path: Path) -
     assert rows["jump", "pfm"]["difference"]["mean"] == pytest.approx(0.5)  # at least to the end of its budget
     (verdict,) = summary["verdicts"]
     assert verdict["probability"] == pytest.approx(0.5)  # all of walk, none of jump
+    assert verdict["ratio"] == pytest.approx((0.8 + 0.75 + 2.0 / 1.5) / 3)  # of three runs none is cut
+    assert verdict["ratio_low"] <= verdict["ratio"] <= verdict["ratio_high"]
+    assert (verdict["skills"], verdict["runs"], verdict["runs_of_plain"]) == (2, 3, 3)
+
+
+def test_a_row_has_success_by_budget_errors_and_time_with_deviations(tmp_path: Path) -> None:
+    for seed, needed in enumerate([1.0, None]):
+        pretend(tmp_path, f"walk-add-residual-{seed}", needed)
+    (row,) = summarise(Matrix.read(declared(tmp_path)), tmp_path)["rows"]
+    assert (row["seeds"], row["seed_numbers"], row["samples_to_80"]) == (2, [0, 1], [1.0, None])
+    assert [(each["samples"], each["success"]) for each in row["success_at"]] == [
+        (0.5, 0.25), (1.0, 0.5), (1.5, 0.75), (2.0, 1.0),
+    ]  # fmt: skip
+    assert row["success_at_half"] == 0.5 and row["budget"] == 2.0
+    assert (row["position_error"], row["deviations"]["position_error"]) == pytest.approx((0.021, 0.001))
+    assert (row["rotation_error"], row["minutes"], row["deviations"]["minutes"]) == (0.1, 1.0, 0.0)
+    assert row["curve"]["samples"] == [0.0, 2.0] and row["curve"]["highest"] == [0.0, 1.0]
+
+
+def test_the_report_shows_everything_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed, (plain, ours) in enumerate([(1.0, 0.8), (1.2, 0.9)]):
+        pretend(tmp_path, f"walk-add-residual-{seed}", plain)
+        pretend(tmp_path, f"walk-pfm-residual-{seed}", ours)
+    pretend(tmp_path, "jump-pfm-residual-0", None)
+    assert main(["experiment", "report", str(declared(tmp_path)), "-o", str(tmp_path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (
+        "walk residual pfm 2 0.85 ± 0.05 +0.25 [+0.20, +0.30] 25 50 75 100 21.0 ± 1.0 0.100 ± 0.000 1.0 ± 0.0" in shown
+    )
+    assert "jump residual pfm 1 Failed 25 50 75 100" in shown
+    told = "pfm, residual, 1 skill(s), 2 run(s): needs fewer samples than add with probability 1.00 [1.00, 1.00], "
+    assert f"{told}typically 0.78" in shown and "(interquartile mean)" in shown and "5 of 8 cells finished" in shown
+    assert main(["experiment", "report", str(declared(tmp_path)), "-o", str(tmp_path), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 3
+
+
+def test_a_report_of_other_settings_or_of_a_broken_file_is_refused(tmp_path: Path) -> None:
+    pretend(tmp_path, "walk-add-residual-0", 1.0)
+    matrix = Matrix.read(declared(tmp_path))
+    (tmp_path / "walk-add-residual-0" / "cell.json").write_text(json.dumps({**matrix.cells[0].settings, "samples": 7}))
+    with pytest.raises(InputError, match="samples: 7 → 96"):
+        summarise(matrix, tmp_path)
+    (tmp_path / "walk-add-residual-0" / "cell.json").unlink()
+    (tmp_path / "walk-add-residual-0" / "result.json").write_text("{")
+    with pytest.raises(InputError, match=r"result\.json: unreadable JSON"):
+        summarise(matrix, tmp_path)
 
 
 def test_an_experiment_without_results_says_so(tmp_path: Path) -> None:
@@ -133,3 +212,23 @@ def test_statistics_by_hand() -> None:
     assert probability_of_improvement([[1.0, 3.0]], [[2.0, 3.0]])["probability"] == pytest.approx(0.625)
     curve = {"evaluations": [{"samples": 0, "success": 0.0}, {"samples": 10, "success": 1.0}]}
     assert success_at(curve, 4.0) == pytest.approx(0.4)
+
+
+def test_a_typical_ratio_pairs_seeds_and_leaves_outliers_out() -> None:
+    """Eight pairs: ratios 0.5 six times, one of 0.1 and one of 9, of which a quarter at each end is cut."""
+    plain = [[2.0] * 4, [4.0] * 4]
+    ours = [[1.0, 1.0, 1.0, 0.2], [2.0, 2.0, 2.0, 36.0]]
+    typical = typical_ratio(ours, plain)
+    assert typical["ratio"] == 0.5 and typical["ratio_low"] <= 0.5 <= typical["ratio_high"]
+    assert typical == typical_ratio(ours, plain)  # drawn from a seed
+    assert typical_ratio([[1.0, 3.0]], [[2.0, 2.0]]) == {"ratio": 1.0, "ratio_low": 0.5, "ratio_high": 1.5}
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    """200 experiments of 20 pairs with a true difference of 1: a 95 % interval of the mean misses a few of them."""
+    generator = np.random.default_rng(0)
+    held = 0
+    for number in range(200):
+        gap = paired_difference(generator.normal(1.0, 1.0, 20), np.zeros(20), seed=number)
+        held += gap["low"] <= 1.0 <= gap["high"]
+    assert 0.88 <= held / 200 <= 0.98

@@ -18,7 +18,7 @@ def drawn(robot: Robot, pose: np.ndarray, **options: float) -> np.ndarray:
     figure, axes = plt.subplots()
     Pen(robot, **options).draw(axes, pose)
     frame_axes(axes)
-    boxes = np.array([patch.get_path().get_extents(patch.get_patch_transform()).extents for patch in axes.patches])
+    boxes = np.array([path.get_extents().extents for shapes in axes.collections for path in shapes.get_paths()])
     plt.close(figure)
     return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
 

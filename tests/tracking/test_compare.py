@@ -97,5 +97,6 @@ def test_no_runs_and_unfinished_runs_are_refused(tmp_path: Path) -> None:
 
 
 def test_curves_are_drawn(tmp_path: Path) -> None:
-    draw_curves(curves(grouped(written(tmp_path, result(), result(seed=1, success=0.5)))), tmp_path / "deep" / "curves.png")
+    runs = grouped(written(tmp_path, result(), result(seed=1, success=0.5)))
+    draw_curves(curves(runs), tmp_path / "deep" / "curves.png")
     assert (tmp_path / "deep" / "curves.png").read_bytes().startswith(b"\x89PNG")

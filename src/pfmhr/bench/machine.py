@@ -28,7 +28,8 @@ def provenance() -> dict[str, Any]:
 
 def _command() -> str:
     """The command line, without where the result is written: that changes nothing."""
-    words = [Path(sys.argv[0]).name, *sys.argv[1:]]
+    program = Path(sys.argv[0]).name
+    words = ["pfmhr" if program == "__main__.py" else program, *sys.argv[1:]]  # python -m pfmhr is the same command
     if "--output" in words:
         place = words.index("--output")
         del words[place : place + 2]

@@ -2,32 +2,91 @@
 
 from __future__ import annotations
 
+import json
+import os
+import select
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import TextIO
 
 from pfmhr.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``pfmhr``. Exit codes: 0 done, 1 a check found faults, 2 wrong use or bad input."""
-    from pfmhr.cli.commands import run
+    """Run ``pfmhr``.
 
+    Exit codes: 0 done, 1 a check found faults or a cell of an experiment failed, 2 wrong use, bad input or any other
+    error, 130 interrupted, 141 the reader of our output has gone.
+
+    An error is one line on stderr; ``--debug`` anywhere on the command line adds where it came from. With ``--json``
+    stdout holds exactly one JSON object: the result or, after an error, ``{"error": {"code", "message", "where",
+    "expected", "got", "fix"}}`` with those of the last four that are known. ``NO_COLOR`` is respected.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in given
+    words = [word for word in given if word != "--debug"]
     try:
-        code = run([argument for argument in given if argument != "--debug"])
-    except InputError as error:
-        if debug:
-            traceback.print_exc()
-        print(f"pfmhr: {error}", file=sys.stderr)
-        code = 2
-    except KeyboardInterrupt:
-        print("pfmhr: interrupted; the same command goes on where it can", file=sys.stderr)
-        code = 130
+        code = _run(words, debug="--debug" in given)
+        sys.stdout.flush()
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone: nothing left to say
-        code = 0
+        _redirect(sys.stdout, sys.stderr)
+        code = 141
+    except OSError as error:  # a full disk behind stdout
+        _redirect(sys.stdout)
+        _tell(InputError(f"cannot write the output: {error.strerror}", code="not_writable"), as_json=False)
+        code = 2
     if arguments is None:
         sys.exit(code)
     return code
+
+
+def _run(words: list[str], debug: bool) -> int:
+    from pfmhr.cli.commands import run
+
+    as_json = "--json" in words
+    try:
+        return run(words)
+    except SystemExit as stop:  # after --help
+        return stop.code if isinstance(stop.code, int) else 0
+    except KeyboardInterrupt:
+        _tell(InputError("interrupted; the same command goes on where it can", code="interrupted"), as_json)
+        return 130
+    except Exception as error:
+        if isinstance(error, BrokenPipeError) and _reader_gone():
+            raise
+        if debug:
+            traceback.print_exc()
+        _tell(error if isinstance(error, InputError) else _unexpected(error), as_json)
+        return 2
+
+
+def _unexpected(error: Exception) -> InputError:
+    kind = type(error).__name__
+    what = f"unexpected {kind}: {error}" if str(error) else f"unexpected {kind}"
+    return InputError(what, fix="With --debug it shows where it came from.", code="unexpected")
+
+
+def _tell(error: InputError, as_json: bool) -> None:
+    """The message on stderr; with --json the same as one JSON object on stdout, where the result would have been."""
+    message = " ".join(str(error).split())
+    print(f"pfmhr: {message}", file=sys.stderr)
+    if as_json:
+        facts = {"where": error.where, "expected": error.expected, "got": error.got, "fix": error.fix}
+        told = {name: str(value) for name, value in facts.items() if value is not None}
+        print(json.dumps({"error": {"code": error.code, "message": message, **told}}, indent=2, ensure_ascii=False))
+
+
+def _reader_gone() -> bool:
+    """Whether it is our own output that nobody reads any more, as in ``pfmhr … | head``, and not some other pipe."""
+    poll = select.poll()
+    for stream in (sys.stdout, sys.stderr):
+        poll.register(stream.fileno(), select.POLLERR)
+    return bool(poll.poll(0))
+
+
+def _redirect(*streams: TextIO) -> None:
+    """Nothing is left to be said where nobody hears it, at the interpreter's end neither."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

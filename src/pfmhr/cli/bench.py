@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pfmhr.cli.console import print_json, remark
-from pfmhr.cli.options import tracking_extra
+from pfmhr.cli.options import at_least_one, tracking_extra
 
 
-def corpus(data: Path | None = None, rows: int = 4_000_000, repeats: int = 3, output: Path | None = None) -> int:
+def _tell(result: dict[str, Any], output: Path | None) -> int:
+    """Written before it is printed: an error in between leaves stdout to its own JSON object."""
+    from pfmhr.files import write_json
+
+    if output is not None:
+        write_json(output, result)
+    print_json(result)
+    return 0
+
+
+def corpus(
+    data: Path | None = None,
+    rows: int = 4_000_000,
+    repeats: int = 3,
+    output: Path | None = None,
+    json: bool = False,
+) -> int:
     """Measure building a corpus against np.loadtxt merely reading the same files, and random access.
 
     Prints one JSON object. Ratios are taken within this run, on the same files, best of the repeats.
@@ -23,15 +39,12 @@ def corpus(data: Path | None = None, rows: int = 4_000_000, repeats: int = 3, ou
         rows: size of the corpus for random access.
         repeats: how often each thing is measured.
         output: also write the JSON here.
+        json: taken as elsewhere; a bench prints its JSON with or without it.
     """
+    at_least_one(rows=rows, repeats=repeats)
     from pfmhr.bench.corpus import bench_corpus
-    from pfmhr.files import write_json
 
-    result = bench_corpus(data, rows, repeats, say=remark)
-    print_json(result)
-    if output is not None:
-        write_json(output, result)
-    return 0
+    return _tell(bench_corpus(data, rows, repeats, say=remark), output)
 
 
 def prior(
@@ -40,10 +53,14 @@ def prior(
     repeats: int = 7,
     compile: bool = False,
     output: Path | None = None,
+    json: bool = False,
 ) -> int:
     """Measure a training step against the bare matrix products of its blocks, forward and backward.
 
     Prints one JSON object; ratios are medians within this run.
+
+    Examples:
+        pfmhr bench prior --presets small --batch 2048
 
     Args:
         presets: which networks.
@@ -51,15 +68,12 @@ def prior(
         repeats: how often each thing is measured.
         compile: measure the compiled step too.
         output: also write the JSON here.
+        json: taken as elsewhere; a bench prints its JSON with or without it.
     """
+    at_least_one(batch=batch, repeats=repeats)
     from pfmhr.bench.prior import bench_prior
-    from pfmhr.files import write_json
 
-    result = bench_prior(presets, batch, repeats, compile)
-    print_json(result)
-    if output is not None:
-        write_json(output, result)
-    return 0
+    return _tell(bench_prior(presets, batch, repeats, compile), output)
 
 
 def score(
@@ -70,6 +84,7 @@ def score(
     threads: int | None = None,
     data: Path | None = None,
     output: Path | None = None,
+    json: bool = False,
 ) -> int:
     """Measure the Pose Geometry Score against the bare matrix products of one pass of poses and directions.
 
@@ -87,19 +102,20 @@ def score(
         threads: threads to compute with; all cores unless said.
         data: motions to measure the accuracy on; embedded ones if left away.
         output: also write the JSON here.
+        json: taken as elsewhere; a bench prints its JSON with or without it.
     """
+    at_least_one(batch=batch, repeats=repeats, threads=threads)
     from pfmhr.bench.score import bench_score
-    from pfmhr.files import write_json
 
-    result = bench_score(preset, batch, repeats, bfloat16, threads, data)
-    print_json(result)
-    if output is not None:
-        write_json(output, result)
-    return 0
+    return _tell(bench_score(preset, batch, repeats, bfloat16, threads, data), output)
 
 
 def distance(
-    corpus: Path | None = None, poses: int = 265_000, queries: int = 20_000, output: Path | None = None
+    corpus: Path | None = None,
+    poses: int = 265_000,
+    queries: int = 20_000,
+    output: Path | None = None,
+    json: bool = False,
 ) -> int:
     """Measure labelling poses with their distance to a corpus, against comparing with every pose of it.
 
@@ -114,15 +130,12 @@ def distance(
         poses: at most this many of its poses, at growth 1.
         queries: how many poses to label.
         output: also write the JSON here.
+        json: taken as elsewhere; a bench prints its JSON with or without it.
     """
+    at_least_one(poses=poses, queries=queries)
     from pfmhr.bench.distance import bench_distance
-    from pfmhr.files import write_json
 
-    result = bench_distance(corpus, poses, queries)
-    print_json(result)
-    if output is not None:
-        write_json(output, result)
-    return 0
+    return _tell(bench_distance(corpus, poses, queries), output)
 
 
 def sim(
@@ -130,6 +143,7 @@ def sim(
     seconds: float = 10.0,
     threads: int | None = None,
     output: Path | None = None,
+    json: bool = False,
 ) -> int:
     """Measure stepping environments together against a loop of mj_step on one thread, and a tracker's own share.
 
@@ -145,13 +159,9 @@ def sim(
         seconds: how long each comparison is measured.
         threads: threads to step with; all cores unless said.
         output: also write the JSON here.
+        json: taken as elsewhere; a bench prints its JSON with or without it.
     """
     with tracking_extra():
         from pfmhr.bench.sim import bench_sim
-    from pfmhr.files import write_json
 
-    result = bench_sim(environments, seconds, threads)
-    print_json(result)
-    if output is not None:
-        write_json(output, result)
-    return 0
+    return _tell(bench_sim(environments, seconds, threads), output)

@@ -1,117 +1,142 @@
-"""All commands, in the order of the pipeline."""
+"""All commands, in the order of the paper's pipeline, and how a command line finds its own."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-
-import tyro
+from dataclasses import dataclass
+from importlib import import_module
 
 import pfmhr
-from pfmhr.cli import (
-    bench,
-    check,
-    convert,
-    corpus,
-    demo,
-    distance,
-    doctor,
-    experiment,
-    prior,
-    score,
-    score_study,
-    study,
-    track,
-)
-from pfmhr.cli.console import say
-from pfmhr.errors import InputError
+from pfmhr.errors import InputError, unknown_name
 
-COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
-    "motion files": {"check": check.check, "convert": convert.convert},
-    "poses": {
-        "corpus build": corpus.build,
-        "corpus add": corpus.add,
-        "corpus subset": corpus.subset,
-        "corpus info": corpus.info,
-    },
-    "the prior": {
-        "prior train": prior.train,
-        "prior extend": prior.extend,
-        "prior eval": prior.evaluate,
-        "prior closed-form": prior.closed_form,
-        "prior sample": prior.sample,
-        "prior info": prior.info,
-    },
-    "the score": {"score": score.score, "calibrate": score.calibrate},
-    "tracking": {
-        "track train": track.train,
-        "track eval": track.evaluate,
-        "track compare": track.compare,
-        "track play": track.play,
-        "track export": track.export,
-    },
-    "experiments": {"experiment run": experiment.run, "experiment report": experiment.report},
-    "the rival": {"distance train": distance.train},
-    "studies": {
-        "study timestep": score_study.timestep,
-        "study noise": score_study.noise,
-        "study perturbation": score_study.perturbation,
-        "study plausibility": score_study.plausibility,
-        "study data-scale": study.data_scale,
-        "study extension": study.extension,
-        "study prior-choices": study.prior_choices,
-        "study shared-times": study.shared_times,
-    },
-    "the project": {
-        "demo": demo.demo,
-        "doctor": doctor.doctor,
-        "bench corpus": bench.corpus,
-        "bench prior": bench.prior,
-        "bench score": bench.score,
-        "bench distance": bench.distance,
-        "bench sim": bench.sim,
-    },
+
+@dataclass(frozen=True)
+class Command:
+    """One command. Its module is imported when it is run: the list of all commands should not wait for any."""
+
+    name: str
+    place: str
+    """Module of this package and function in it, as in an entry point."""
+    summary: str
+    """What it is for, in the 55 characters a terminal leaves."""
+
+    @property
+    def function(self) -> Callable[..., int]:
+        """What the command runs; its signature is its options, its docstring its help."""
+        module, name = self.place.split(":")
+        return getattr(import_module(f"pfmhr.cli.{module}"), name)
+
+
+COMMANDS: dict[str, tuple[Command, ...]] = {
+    "motion files": (
+        Command("check", "check:check", "Is each motion file what it claims to be?"),
+        Command("convert", "convert:convert", "Write a motion in another format, at another rate"),
+    ),
+    "poses": (
+        Command("corpus build", "corpus:build", "Collect the poses of motion files and folders"),
+        Command("corpus add", "corpus:add", "Append motions; what is there stays as it is"),
+        Command("corpus subset", "corpus:subset", "Draw a random subset; subsets of one seed nest"),
+        Command("corpus info", "corpus:info", "What a corpus holds, and whether a byte has changed"),
+    ),
+    "the prior": (
+        Command("prior train", "prior:train", "Learn a pose prior by flow matching"),
+        Command("prior extend", "prior:extend", "Go on training a prior on a larger corpus"),
+        Command("prior eval", "prior:evaluate", "Judge a prior on poses it has not seen"),
+        Command("prior closed-form", "prior:closed_form", "Compare with data whose right Jacobian is known"),
+        Command("prior sample", "prior:sample", "Draw new poses"),
+        Command("prior info", "prior:info", "Network, data, training and hash of a prior"),
+    ),
+    "the score, and its rival": (
+        Command("score", "score:score", "Do the joints of a motion move together rightly?"),
+        Command("calibrate", "score:calibrate", "Keep the scores of reference motions"),
+        Command("distance train", "distance:train", "Train a pose distance field (PDF-HR)"),
+    ),
+    "tracking": (
+        Command("track train", "track:train", "Train a physics tracker, with or without a prior"),
+        Command("track eval", "track:evaluate", "Success and errors of a tracker, with intervals"),
+        Command("track compare", "track:compare", "Finished runs side by side, over their seeds"),
+        Command("track play", "track:play", "Film an episode beside its reference"),
+        Command("track export", "track:export", "Write a policy as ONNX"),
+    ),
+    "experiments": (
+        Command("experiment run", "experiment:run", "Run a declared matrix of tracking runs"),
+        Command("experiment report", "experiment:report", "Tables, figures and a verdict from what is done"),
+    ),
+    "looking": (
+        Command("report", "report:report", "Everything measured on one page, beside the paper's"),
+        Command("view", "view:view", "Motions, rollouts and modes of a prior in a browser"),
+    ),
+    "studies": (
+        Command("study timestep", "score_study:timestep", "At which flow time does the score tell best?"),
+        Command("study noise", "score_study:noise", "Is one corruption sample enough?"),
+        Command("study perturbation", "score_study:perturbation", "What do turned or shuffled changes score?"),
+        Command("study plausibility", "score_study:plausibility", "Which score sees bad poses, which bad changes?"),
+        Command("study data-scale", "study:data_scale", "How does the best time move with more data?"),
+        Command("study extension", "study:extension", "Is extending a prior cheaper than training anew?"),
+        Command("study prior-choices", "study:prior_choices", "Which units, flow times and blocks are better?"),
+        Command("study shared-times", "study:shared_times", "Does sharing flow times in a batch cost anything?"),
+    ),
+    "the project": (
+        Command("demo", "demo:demo", "The whole pipeline on motions made here"),
+        Command("doctor", "doctor:doctor", "What is installed, and what is missing for what"),
+        Command("bench corpus", "bench:corpus", "Speed of building and reading a corpus"),
+        Command("bench prior", "bench:prior", "Speed of a training step"),
+        Command("bench score", "bench:score", "Speed of the score"),
+        Command("bench distance", "bench:distance", "Speed of labelling poses with distances"),
+        Command("bench sim", "bench:sim", "Speed of stepping many robots"),
+        Command("completion", "completion:completion", "A script that lets a shell complete all of this"),
+    ),
 }
+
+
+def all_commands() -> dict[str, Command]:
+    """Every command by its name."""
+    return {command.name: command for group in COMMANDS.values() for command in group}
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; returns its exit code."""
-    commands = {name: function for group in COMMANDS.values() for name, function in group.items()}
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        return _help()
-    if arguments[0] in ("-V", "--version"):
-        say(f"pfmhr {pfmhr.__version__}")
+    words = list(arguments)
+    if words[:1] == ["help"]:  # pfmhr help corpus build
+        words = [*words[1:], "--help"]
+    if words[:1] in (["-V"], ["--version"]):
+        print(f"pfmhr {pfmhr.__version__}")
         return 0
-    for words in (2, 1):
-        name = " ".join(arguments[:words])
+    command, rest = find(words)
+    if command is None:
+        print(overview(words[0] if words and not words[0].startswith("-") else ""))
+        return 0
+    from pfmhr.cli.parsing import bind
+
+    return int(bind(command, rest)() or 0)
+
+
+def find(words: Sequence[str]) -> tuple[Command | None, list[str]]:
+    """The command that a line begins with and the words after it; None where only an overview is asked for."""
+    commands = all_commands()
+    for count in (2, 1):
+        name = " ".join(words[:count])
         if name in commands:
-            return _call(name, commands[name], list(arguments[words:]))
-    below = [name for name in commands if name.startswith(f"{arguments[0]} ")]
-    given = " ".join(arguments[: 2 if below else 1])
-    raise InputError(
-        f"unknown command '{given}'", fix=f"Available: {', '.join(below or commands)}.", code="unknown_name"
-    )
+            return commands[name], list(words[count:])
+    if not words or words[0] in ("-h", "--help"):
+        return None, []
+    if words[0].startswith("-"):
+        raise InputError(f"the command comes first, then '{words[0]}'", fix="`pfmhr` alone lists them.", code="usage")
+    below = [name.split()[1] for name in commands if name.startswith(f"{words[0]} ")]
+    if not below:
+        raise unknown_name("command", words[0], dict.fromkeys(name.split()[0] for name in commands))
+    if len(words) == 1 or words[1] in ("-h", "--help"):
+        return None, []
+    raise unknown_name(f"command of 'pfmhr {words[0]}':", words[1], below)
 
 
-def _call(name: str, function: Callable[..., int], arguments: list[str]) -> int:
-    result = tyro.cli(
-        function,
-        prog=f"pfmhr {name}",
-        # The whole docstring up to its arguments: tyro by itself would leave the examples out.
-        description=(inspect.getdoc(function) or "").split("\nArgs:", 1)[0].strip(),
-        args=arguments,
-        config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
-    )
-    return int(result or 0)
-
-
-def _help() -> int:
-    say("pfmhr: pose flow matching for humanoid robots\n")
+def overview(first_word: str = "") -> str:
+    """One line per command, by groups; only those that begin with a word if one is given."""
+    lines = ["pfmhr: pose flow matching for humanoid robots", "", "usage: pfmhr COMMAND [OPTIONS]"]
+    width = max(map(len, all_commands()))
     for group, commands in COMMANDS.items():
-        say(f"{group}:")
-        for name, function in commands.items():
-            summary = (inspect.getdoc(function) or "").split("\n", 1)[0]
-            say(f"  pfmhr {name:<15} {summary}")
-        say("")
-    say("Each explains itself: pfmhr corpus build --help. With --debug an error shows where it came from.")
-    return 0
+        shown = [command for command in commands if first_word in ("", command.name.split()[0])]
+        if shown:
+            lines += ["", f"{group}:", *(f"  {command.name:<{width}}  {command.summary}" for command in shown)]
+    lines += ["", "Each explains itself: pfmhr corpus build --help. With --debug, errors do too."]
+    return "\n".join(lines)

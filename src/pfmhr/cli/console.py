@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +15,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # rich would leave the program here; how it ends is decided in one place
+
+
 def _console(to_stderr: bool) -> Console:
     stream = sys.stderr if to_stderr else sys.stdout
-    # A pipe has no width; rich would fold everything at 80 columns there.
-    return Console(file=stream, width=None if stream.isatty() else 160, highlight=False, soft_wrap=not stream.isatty())
+    return _Console(
+        file=stream,
+        # A pipe has no width; rich would fold everything at 80 columns there.
+        width=None if stream.isatty() else 160,
+        soft_wrap=not stream.isatty(),
+        highlight=False,
+        # Rich alone would keep bold and dim.
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+    )
 
 
 def say(message: str) -> None:
@@ -29,9 +43,22 @@ def remark(message: str) -> None:
     _console(to_stderr=True).print(message, markup=False, style="dim")
 
 
+def teller(json: bool) -> Callable[[str], None]:
+    """Where a command's own remarks go: to stdout, unless that is kept for one JSON object."""
+    return remark if json else say
+
+
 def print_json(content: Any) -> None:
-    """One JSON object on stdout."""
-    print(json.dumps(content, indent=2, ensure_ascii=False))
+    """One JSON object on stdout; what is not a finite number is null there."""
+    print(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if isinstance(content, dict):
+        return {name: _finite(value) for name, value in content.items()}
+    return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
@@ -55,14 +82,18 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def training_bar(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A progress bar fed with (steps done, steps in all, a remark); without a terminal, a line now and then."""
+def training_bar(what: str, remaining: bool = True) -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar fed with (steps done, steps in all, a remark); without a terminal, a line now and then.
+
+    Without ``remaining``, the time that is left is the remark's to tell.
+    """
     console = _console(to_stderr=True)
     if not console.is_terminal:
         yield _lines(what)
         return
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[remark]}"))
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True) as progress:
+    columns = [TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[remark]}")]
+    columns += [TimeElapsedColumn(), TimeRemainingColumn()] if remaining else [TimeElapsedColumn()]
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(what, total=None, remark="")
         yield lambda done, total, remark: progress.update(task, completed=done, total=total, remark=remark)
 

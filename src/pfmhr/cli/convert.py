@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from pfmhr.cli.console import remark, say
+from pfmhr.cli.console import print_json, remark, say
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import CheckConfig, check_motion
 from pfmhr.motion.formats import Format
@@ -31,6 +31,7 @@ def convert(
     clip_limits: bool = False,
     drop_jumps: bool = False,
     trim: tuple[float, float] | None = None,
+    json: bool = False,
 ) -> int:
     """Convert a motion file to another format, truly resampled if asked.
 
@@ -55,6 +56,7 @@ def convert(
         clip_limits: move joints outside their limits onto them.
         drop_jumps: keep the longest stretch without a single-frame jump.
         trim: keep the time from START to STOP, in s.
+        json: print one JSON object.
     """
     machine = Robot.load(robot)
     order = machine.breadth_first_names if joint_order == "breadth_first" else None
@@ -71,11 +73,16 @@ def convert(
         said.append(sentence)
     for sentence in said:
         remark(sentence)
-    for fault in check_motion(motion, machine):
+    faults = check_motion(motion, machine)
+    for fault in faults:
         remark(f"{fault.severity.value}: {fault.message}")
     if to_fps is not None:
         motion = motion.resample(to_fps)
     format: Format | None = to
     motion.write(target, machine, format)
+    if json:
+        about = {"path": str(target), "frames": motion.num_frames, "fps": motion.fps, "seconds": motion.duration}
+        print_json({**about, "notes": said, "faults": [fault.code for fault in faults]})
+        return 0
     say(f"{target}: {motion.num_frames} frames at {motion.fps:g} Hz, {motion.duration:.2f} s")
     return 0

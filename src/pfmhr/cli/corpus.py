@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, progress_bar, say
+from pfmhr.cli.console import print_json, print_table, progress_bar, say, teller
 from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus, make_subset
 from pfmhr.robots import Robot
 
@@ -42,7 +42,7 @@ def build(
         json: print one JSON object.
     """
     with progress_bar("reading") as progress:
-        corpus = build_corpus(out, paths, Robot.load(robot), config, say=_quiet(json), progress=progress)
+        corpus = build_corpus(out, paths, Robot.load(robot), config, say=teller(json), progress=progress)
     return _show(corpus, json)
 
 
@@ -66,7 +66,7 @@ def add(
         json: print one JSON object.
     """
     with progress_bar("reading") as progress:
-        corpus = add_to_corpus(out, paths, Robot.load(robot), config, say=_quiet(json), progress=progress)
+        corpus = add_to_corpus(out, paths, Robot.load(robot), config, say=teller(json), progress=progress)
     return _show(corpus, json)
 
 
@@ -106,6 +106,10 @@ def subset(
 def info(corpus: Corpus, /, verify: bool = False, rejected: bool = False, json: bool = False) -> int:
     """Say what a corpus holds, and with --verify whether a single byte of it has changed.
 
+    Examples:
+        pfmhr corpus info corpora/mine --verify
+        pfmhr corpus info corpora/mine --rejected
+
     Args:
         corpus: folder of the corpus.
         verify: read everything and compare with the checksums; exits with 1 on a difference.
@@ -124,10 +128,6 @@ def info(corpus: Corpus, /, verify: bool = False, rejected: bool = False, json: 
     if verify and not json:
         say(f"damaged: {', '.join(damaged)}" if damaged else "every byte is as it was written")
     return 1 if damaged else 0
-
-
-def _quiet(json: bool) -> Any:
-    return (lambda _: None) if json else say
 
 
 def _summary(corpus: PoseCorpus) -> dict[str, Any]:

@@ -1,143 +1,170 @@
-"""``pfmhr demo``: what the project can do, on data it makes itself."""
+"""``pfmhr demo``: the whole pipeline on data the project makes itself."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import tyro
 
-from pfmhr.cli.console import print_table, progress_bar, say
-from pfmhr.corpus import PoseCorpus, build_corpus
+from pfmhr.cli.console import print_table, say, training_bar
+from pfmhr.cli.demo_data import make_corpus, show_checks, show_motions
+from pfmhr.cli.options import tracking_extra, use_threads
+from pfmhr.errors import InputError
+from pfmhr.files import write_atomically
 from pfmhr.motion import Motion
-from pfmhr.motion.checks import check_motion
-from pfmhr.motion.embedded import CLIPS, embedded_motion, embedded_motions
+from pfmhr.motion.checks.paths import available_cores
+from pfmhr.motion.embedded import CLIPS, embedded_motion
 from pfmhr.robots import Robot
-from pfmhr.robots.drawing import Pen, frame_axes
 
-VARIATIONS = 115
+if TYPE_CHECKING:
+    from pfmhr.corpus import PoseCorpus
+    from pfmhr.report.page import Section
+
+TREMBLE = 0.02
+"""rad of noise on every joint of the broken copy."""
+DT = 1.0 / 30.0
+
+
+@dataclass(frozen=True)
+class Length:
+    """How much of everything: the whole takes about ten minutes on two cores, the fast one about three."""
+
+    variations: int = 115
+    prior_steps: int = 400
+    """0: take the prior that comes with the package."""
+    clip: str = "walk"
+    samples: int = 800_000
+    """Per tracker."""
+
+
+FAST = Length(variations=20, prior_steps=0, samples=150_000)
 
 
 def demo(out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("demo"), fast: bool = False) -> int:
-    """Run the whole pipeline on embedded data: motions, checks, a corpus, a score. No network, GPU or display needed.
+    """Run the whole pipeline on embedded data: corpus, prior, score, trackers with and without it, a report.
+
+    No network, GPU or display needed. The same command goes on after an interruption.
+
+    Examples:
+        pfmhr demo
+        pfmhr demo --fast -o demo-fast
 
     Args:
         out: where results go.
-        fast: fewer variations of each motion.
+        fast: a smaller corpus, the prior that comes with the package, shorter training.
     """
+    length = FAST if fast else Length()
+    use_threads(None)
     robot = Robot.load("g1")
     say(f"1. The robot: {robot.name}, {robot.num_joints} joints from {robot.joint_names[0]} to {robot.joint_names[-1]}")
-    _motions(robot, out)
-    _checks(robot)
-    _corpus(robot, out, 20 if fast else VARIATIONS)
-    _score(robot, out)
-    say(f"\nNext: pfmhr check YOUR_FILES, pfmhr score YOUR_FILES, pfmhr doctor. Results are in {out}/")
+    say("\n2. Motions the project makes itself")
+    show_motions(robot, out)
+    say("\n3. Checks: the walk, and broken copies of it")
+    show_checks(robot)
+    say(f"\n4. A pose corpus: {len(CLIPS)} clips x {length.variations} variations")
+    corpus = make_corpus(robot, out / f"corpus-{length.variations}", length.variations)
+    prior = _prior(robot, corpus, out, length)
+    clip = embedded_motion(length.clip, robot)
+    intact = _score(robot, prior, clip, out)
+    runs = _trackers(length, prior, out)
+    page = _report(runs, prior, intact, out)
+    say(f"\nNext: pfmhr check YOUR_FILES, pfmhr view, pfmhr track train YOUR_CLIP -o runs/x --prior {prior}")
+    say(str(page))
     return 0
 
 
-def _motions(robot: Robot, out: Path) -> None:
-    folder = out / "motions"
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for name in CLIPS:
-        motion = embedded_motion(name, robot)
-        motion.write(folder / f"{name}.npz")
-        speed = float(np.abs(np.diff(motion.joint_pos, axis=0)).max()) * motion.fps
-        rows.append(
-            [name, str(motion.num_frames), f"{motion.duration:.1f} s", "yes" if motion.loop else "no", f"{speed:.1f}"]
-        )
-    say(f"\n2. Embedded motions, written to {folder}")
-    print_table("", ["clip", "frames", "length", "cycle", "fastest joint, rad/s"], rows)
-    _picture(robot, out / "motions.png")
-    say(f"   drawn in {out / 'motions.png'}")
+def _prior(robot: Robot, corpus: PoseCorpus, out: Path, length: Length) -> str:
+    """Directory of a prior trained on the corpus, or the name of the bundled one."""
+    if not length.prior_steps:
+        say("\n5. The prior: g1-small, which comes with the package")
+        return "g1-small"
+    from pfmhr.prior import PriorConfig, TrainConfig, preset, train_prior
+
+    say(f"\n5. A prior of these poses: 6 x 256, {length.prior_steps} steps (a real one takes thousands)")
+    config = replace(PriorConfig(), network=preset("small"))
+    folder = out / f"prior-{length.prior_steps}"
+    with training_bar("training the prior") as progress:
+        train = TrainConfig(steps=length.prior_steps, batch_size=2048)
+        prior = train_prior(folder, corpus, robot, config, train, say, progress)
+    say(f"   held-out loss {prior.about['held_out_loss']:.3f} per joint")
+    return str(folder)
 
 
-def _picture(robot: Robot, path: Path) -> None:
-    """Eight moments of every clip, drawn as robots."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    moments = 8
-    figure, grid = plt.subplots(len(CLIPS), moments, figsize=(moments * 1.3, len(CLIPS) * 1.75), layout="constrained")
-    pen = Pen(robot)
-    for row, name in zip(grid, CLIPS, strict=True):
-        motion = embedded_motion(name, robot)
-        for axes, frame in zip(row, np.linspace(0, motion.num_frames - 1, moments).astype(int), strict=True):
-            root = motion.root_pos[frame] * [0.0, 0.0, 1.0]
-            pen.draw(axes, motion.joint_pos[frame], root, motion.root_quat[frame])
-            frame_axes(axes)
-        row[0].set_title(name, loc="left", fontsize=10)
-    figure.savefig(path, dpi=80)
-    plt.close(figure)
-
-
-def _checks(robot: Robot) -> None:
-    """Break a sound clip in the ways files are broken in the wild, and see each one named."""
-    walk = embedded_motion("walk", robot)
-    breadth_first = robot.joint_indices(robot.breadth_first_names)
-    spike = walk.joint_pos.copy()
-    spike[walk.num_frames // 2 :, 15] += 1.5
-    broken: dict[str, Motion] = {
-        "as made": walk,
-        "angles in degrees": replace(walk, joint_pos=np.rad2deg(walk.joint_pos)),
-        "joints in Isaac's order": replace(walk, joint_pos=walk.joint_pos[:, breadth_first]),
-        "a jump in one joint": replace(walk, joint_pos=spike),
-        "frames repeated in pairs": replace(
-            walk, joint_pos=np.repeat(walk.joint_pos[::2], 2, axis=0)[: walk.num_frames]
-        ),
-    }
-    say("\n3. Checks: the walk, and broken copies of it")
-    rows = []
-    for what, motion in broken.items():
-        faults = check_motion(motion, robot)
-        rows.append([what, faults[0].code if faults else "sound", faults[0].message if faults else ""])
-    print_table("", ["clip", "verdict", "because"], rows)
-
-
-def _corpus(robot: Robot, out: Path, variations: int) -> None:
-    folder = out / f"corpus-{variations}"
-    say(f"\n4. A pose corpus: {len(CLIPS)} clips x {variations} variations")
-    start = time.perf_counter()
-    with progress_bar("making poses") as progress:
-        corpus = build_corpus(folder, embedded_motions(variations, robot), robot, say=say, progress=progress)
-    taken = time.perf_counter() - start
-    say(f"   {len(corpus):,} poses in {taken:.1f} s; categories {', '.join(corpus.manifest.categories)}")
-    _draw(corpus)
-
-
-def _draw(corpus: PoseCorpus) -> None:
-    start, size, steps = time.perf_counter(), 4096, 50
-    for step in range(steps):
-        corpus.batch(step, size, seed=0)
-    rate = steps * size / (time.perf_counter() - start)
-    say(f"   random batches of {size}: {rate / 1e6:.1f} M poses/s, each a function of (seed, step) alone")
-
-
-def _score(robot: Robot, out: Path) -> None:
-    """A clip against itself, and copies whose poses are all right but whose joints no longer move together."""
+def _score(robot: Robot, name: str, clip: Motion, out: Path) -> Section:
+    """A clip against itself and a trembling copy: every pose is near a real one, but the joints no longer agree."""
     import torch
 
     from pfmhr.prior import PosePrior
+    from pfmhr.report.page import Section, Text
+    from pfmhr.report.watching import clips_player
     from pfmhr.reward import Calibration, Ramp
-    from pfmhr.reward.plots import timeline_plot
     from pfmhr.reward.timeline import score_motion
     from pfmhr.score import PoseGeometryScore
 
-    walk, dt, ramp = embedded_motion("walk", robot), 1.0 / 30.0, Ramp()
-    generator = torch.Generator().manual_seed(0)
-    score = PoseGeometryScore(PosePrior.load("g1-small", robot))
-    calibration = Calibration.fit(score, [walk], dt, generator)
-    noise = np.random.default_rng(0).normal(scale=0.02, size=walk.joint_pos.shape)
-    copies = {"as made": walk, "trembling, 0.02 rad": replace(walk, joint_pos=walk.joint_pos + noise)}
-    say("\n5. The Pose Geometry Score of the bundled prior: do the joints change together as they should?")
-    lines = {what: score_motion(score, calibration, motion, ramp, generator) for what, motion in copies.items()}
+    prior = PosePrior.load(name, robot)
+    generator, ramp = torch.Generator().manual_seed(0), Ramp()
+    score = PoseGeometryScore(prior)
+    calibration = Calibration.fit(score, [clip], DT, generator)
+    calibration.save(out / "calibration.npz")
+    noise = np.random.default_rng(0).normal(scale=TREMBLE, size=clip.joint_pos.shape)
+    clips = {"as made": clip, "trembling": replace(clip, joint_pos=clip.joint_pos + noise)}
+    say("\n6. The Pose Geometry Score: do the joints change together as they should?")
     columns = ("median_score", "mean_percentile", "mean_multiplier", "share_cut")
-    rows = [[what, *(f"{line.summary()[name]:.3f}" for name in columns)] for what, line in lines.items()]
-    print_table("", ["the walk", "score", "percentile of the walk", "factor on the reward", "share of steps cut"], rows)
-    timeline_plot(out / "score.png", lines["trembling, 0.02 rad"], ramp)
-    say(f"   the copy's timeline is drawn in {out / 'score.png'}")
+    rows = []
+    for what, motion in clips.items():
+        summary = score_motion(score, calibration, motion, ramp, generator).summary()
+        rows.append([what, *(f"{summary[column]:.3f}" for column in columns)])
+    print_table("", [f"the {clip.name}", "score", "percentile", "factor on the reward", "share of steps cut"], rows)
+    caption = (
+        f"The embedded {clip.name.split('-')[0]} and a copy with {TREMBLE} rad of noise on every joint. Each single "
+        "pose of the copy is all right; what is wrong is how the joints change together, and that the score sees."
+    )
+    parts = [Text(caption), clips_player(prior, robot, clips, DT, "As made in blue, trembling in grey.")]
+    return Section("A clip and a broken copy", parts)
+
+
+MATRIX = """# Two trackers that differ in the prior only. Again, or with other settings: pfmhr experiment run {path}
+name = "demo"
+actions = ["residual"]
+[methods]
+add = {{}}
+pfm = {{ prior = {prior} }}
+[skills]
+{clip} = {{ motion = "embedded:{clip}", samples = {samples} }}
+"""
+
+
+def _trackers(length: Length, prior: str, out: Path) -> list[Path]:
+    """The same training with and without the prior in the loop, side by side on one core each."""
+    with tracking_extra():
+        from pfmhr.experiments import Matrix, run_matrix
+        from pfmhr.tracking.compare import COLUMNS, as_text, grouped
+
+    say(f"\n7. Two trackers of the {length.clip}, {length.samples:,} samples each: ADD without and with the prior")
+    declared, folder = out / "trackers.toml", out / f"trackers-{length.samples}"
+    quoted = json.dumps(prior, ensure_ascii=False)  # a string of toml is written like one of JSON
+    text = MATRIX.format(path=declared, prior=quoted, clip=length.clip, samples=length.samples)
+    write_atomically(declared, lambda handle: handle.write(text.encode()))
+    matrix = Matrix.read(declared)
+    with training_bar("training trackers") as progress:
+        outcomes = run_matrix(matrix, folder, workers=available_cores(), progress=progress)
+    for outcome in outcomes:
+        if not outcome.finished:
+            raise InputError(f"training failed: {outcome.said}", where=folder / outcome.cell.name, code="failed")
+    runs = [folder / cell.name for cell in matrix.cells]
+    print_table("", COLUMNS, [as_text(group.row) for group in grouped(runs)])
+    say("   one seed and a short budget say little about the prior: see the report of an experiment for that")
+    return runs
+
+
+def _report(runs: list[Path], prior: str, intact: Section, out: Path) -> Path:
+    from pfmhr.report import build_report
+
+    say("\n8. The report")
+    page = out / "report.html"
+    build_report(runs, page, prior, "PFM-HR: the demo", before=[intact], say=lambda text: say(f"   {text}"))
+    return page

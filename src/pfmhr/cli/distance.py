@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from pfmhr.cli.console import print_table, progress_bar, say, training_bar
+from pfmhr.cli.console import print_json, print_table, progress_bar, say, teller, training_bar
 from pfmhr.cli.options import given, use_threads
 
 
@@ -17,6 +17,7 @@ def train(
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])],
     preset: Literal["cpu", "paper"] = "cpu",
     pairs: int | None = None,
+    robot: str | None = None,
     metric: Literal["l2", "l1"] = "l2",
     neighbours: int = 1,
     steps: int | None = None,
@@ -24,6 +25,7 @@ def train(
     learning_rate: float | None = None,
     seed: int = 0,
     threads: int | None = None,
+    json: bool = False,
 ) -> int:
     """Train a pose distance field (PDF-HR) on a corpus: first labelled pairs, then the field.
 
@@ -37,6 +39,7 @@ def train(
         out: directory of the run; pairs lie in its folder "pairs".
         preset: settings that fit two cores, or PDF-HR's own (65,536 poses per step, 15,000 steps).
         pairs: how many labelled poses to make.
+        robot: path of the MJCF, for a robot that is not bundled.
         metric: of the distances: L2 or L1 over the joints, in rad.
         neighbours: the label is the mean distance to so many nearest poses.
         steps: how many steps.
@@ -44,6 +47,7 @@ def train(
         learning_rate: peak of the learning rate.
         seed: of pairs, initial weights and batches.
         threads: threads to compute with; all cores unless said.
+        json: print one JSON object.
     """
     from dataclasses import replace
 
@@ -56,17 +60,20 @@ def train(
     use_threads(threads)
     limit_threads(threads)
     opened = PoseCorpus.open(corpus)
-    robot = Robot.load(opened.manifest.robot)
+    body = Robot.load(robot or opened.manifest.robot)
     count = PairConfig().count if pairs is None else pairs
     wanted = PairConfig(count=count, metric=metric, neighbours=neighbours, seed=seed)
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
     start = PAPER if preset == "paper" else DistanceConfig()
     config = replace(start, seed=seed, **given(changes))
     with progress_bar("labelling") as labelled:
-        made = make_pairs(out / "pairs", opened, robot, wanted, say, labelled)
+        made = make_pairs(out / "pairs", opened, body, wanted, teller(json), labelled)
     with training_bar("training") as progress:
-        field = train_distance(out, made, robot, config, say=say, progress=progress)
+        field = train_distance(out, made, body, config, say=teller(json), progress=progress)
     held_out = field.about["held_out"]
+    if json:
+        print_json({"path": str(out), **field.about})
+        return 0
     rows = [[band, f"{each['error']:.3f}", f"{each['pairs']:,}"] for band, each in held_out["by_distance"].items()]
     print_table("held-out error in rad, by distance", ["distance", "error", "pairs"], rows)
     say(f"{out}: held-out error {held_out['error']:.4f} rad")

@@ -14,6 +14,11 @@ from pfmhr.motion.tables import native_parser
 
 LIBRARIES = ("numpy", "scipy", "mujoco", "torch", "tyro", "rich", "matplotlib")
 EXTRAS = {
+    "tracking": ("rsl_rl", "training, filming and exporting trackers", "pip install 'pfm-hr[tracking]'"),
+    "viewer": ("viser", "motions and rollouts in a browser", "pip install 'pfm-hr[viewer]'"),
+    "distance": ("faiss", "distance fields (PDF-HR)", "pip install 'pfm-hr[distance]'"),
+    "hub": ("huggingface_hub", "priors from Hugging Face", "pip install 'pfm-hr[hub]'"),
+    "ray": ("ray", "experiments on a cluster", "pip install 'pfm-hr[ray]'"),
     "mjlab": ("mjlab", "GPU-scale tracking in mjlab", "pip install 'pfm-hr[mjlab]'"),
     "docs": ("sphinx", "building the documentation", "pip install 'pfm-hr[docs]'"),
     "dev": ("pytest", "running the tests", "pip install 'pfm-hr[dev]'"),
@@ -23,6 +28,10 @@ EXTRAS = {
 
 def doctor(json: bool = False) -> int:
     """Print versions, threads, devices and extras, and what is missing for which feature.
+
+    Examples:
+        pfmhr doctor
+        pfmhr doctor --json
 
     Args:
         json: print one JSON object.

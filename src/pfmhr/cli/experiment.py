@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, remark, say, training_bar
+from pfmhr.cli.options import at_least_one
 
 File = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
 Out = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
@@ -20,10 +21,13 @@ def run(
     engine: Literal["local", "ray"] = "local",
     workers: int = 2,
     attempts: int = 2,
+    json: bool = False,
 ) -> int:
     """Run a declared matrix of tracking runs. The same command goes on after any interruption.
 
-    Finished cells are never repeated, killed ones go on, failed ones are tried again and then reported.
+    Finished cells are never repeated, killed ones go on, failed ones are tried again and then reported; exits
+    with 1 when some have failed. With Ray, cells run on the cluster of RAY_ADDRESS, or on one found on this
+    machine, or on one made for them; all its machines must see the folder of the runs and the files of the matrix.
 
     Examples:
         pfmhr experiment run experiments/single_motion.toml
@@ -33,19 +37,25 @@ def run(
         file: the matrix, a toml file.
         out: folder of the runs; runs/experiments/NAME unless said.
         engine: processes on this machine, or tasks of a Ray cluster.
-        workers: runs at once on this machine, each on one thread.
+        workers: runs at once on this machine, each on one thread; a cluster that is there runs as many as it has cores.
         attempts: how often a cell that fails is tried.
+        json: print one JSON object.
     """
     from pfmhr.experiments import Matrix, run_matrix
 
+    at_least_one(workers=workers, attempts=attempts)
     matrix = Matrix.read(file)
     folder = out or Path("runs/experiments") / matrix.name
-    with training_bar(matrix.name) as progress:
+    with training_bar(matrix.name, remaining=False) as progress:
         outcomes = run_matrix(matrix, folder, workers, engine, attempts, progress)
-    failed = [outcome for outcome in outcomes if not outcome.finished]
-    for outcome in failed:
-        remark(f"{outcome.cell.name}: {outcome.said}")
-    say(f"{folder}: {len(outcomes) - len(failed)} of {len(matrix.cells)} cells finished, {len(failed)} failed")
+    failed = {outcome.cell.name: outcome.said for outcome in outcomes if not outcome.finished}
+    for name, said in failed.items():
+        remark(f"{name}: {said}")
+    finished = len(outcomes) - len(failed)
+    if json:
+        print_json({"folder": str(folder), "cells": len(matrix.cells), "finished": finished, "failed": failed})
+    else:
+        say(f"{folder}: {finished} of {len(matrix.cells)} cells finished, {len(failed)} failed")
     return 1 if failed else 0
 
 
@@ -58,43 +68,37 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     Args:
         file: the matrix, a toml file.
         out: folder of the runs; runs/experiments/NAME unless said.
-        output: also write everything here as JSON, with a figure of the same name beside it.
+        output: also write everything here as JSON, with two figures beside it: dots of seeds, learning curves.
         json: print one JSON object.
     """
     from pfmhr.bench.machine import provenance
     from pfmhr.experiments import Matrix
-    from pfmhr.experiments.report import draw_dots, summarise
+    from pfmhr.experiments.report import draw_curves, draw_dots, summarise
     from pfmhr.files import disk_errors, write_json
 
     matrix = Matrix.read(file)
     summary = summarise(matrix, out or Path("runs/experiments") / matrix.name)
     if output is not None:
         with disk_errors(output.parent):
+            output.parent.mkdir(parents=True, exist_ok=True)
             write_json(output, {**summary, **provenance()})
             draw_dots(summary, output.with_suffix(".png"))
+            draw_curves(summary, output.with_name(f"{output.stem}-curves.png"))
     if json:
         print_json(summary)
         return 0
-    columns = [
-        "skill",
-        "actions",
-        "method",
-        "seeds",
-        "samples to 80 % (M)",
-        "less than plain (M)",
-        "success %",
-        "E_pos mm",
-    ]
-    print_table(matrix.name, columns, [_cells(row) for row in summary["rows"]])
+    print_table(matrix.name, COLUMNS, [_cells(row) for row in summary["rows"]])
     for verdict in summary["verdicts"]:
-        say(
-            f"{verdict['method']}, {verdict['actions']}, {verdict['skills']} skills: needs fewer samples than "
-            f"{summary['plain']} with probability {verdict['probability']:.2f} "
-            f"[{verdict['low']:.2f}, {verdict['high']:.2f}]"
-        )
+        say(_sentence(verdict, summary["plain"]))
     cells = summary["cells"]
-    say(f"{cells['finished']} of {cells['all']} cells finished")
+    say(f"{cells['finished']} of {cells['all']} cells finished; intervals are 95 % bootstrap intervals over seeds")
     return 0
+
+
+COLUMNS = [
+    *("skill", "actions", "method", "seeds", "samples to 80 % (M)", "less than plain (M)"),
+    *("success % at ¼, ½, ¾, all", "E_pos mm", "E_rot rad", "minutes"),
+]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -102,7 +106,27 @@ def _cells(row: dict[str, Any]) -> list[str]:
     if 0 < row["converged"] < row["seeds"]:
         reached += f" ({row['converged']} of {row['seeds']})"
     gap = row.get("difference")
-    less = "" if gap is None else f"{-gap['mean']:+.2f} [{-gap['high']:+.2f}, {-gap['low']:+.2f}]"
-    success = f"{100 * row['success']:.1f}"
-    error = "–" if row["position_error"] is None else f"{1000 * row['position_error']:.1f}"
-    return [row["skill"], row["actions"], row["method"], str(row["seeds"]), reached, less, success, error]
+    less = "" if gap is None else f"{-gap['mean']:+.2f}"
+    if gap is not None and gap["seeds"] > 1:
+        less += f" [{-gap['high']:+.2f}, {-gap['low']:+.2f}]"
+    success = " ".join(f"{100 * each['success']:.0f}" for each in row["success_at"])
+    return [
+        *(row["skill"], row["actions"], row["method"], str(row["seeds"]), reached, less, success),
+        *(_spread(row, "position_error", 1, 1000.0), _spread(row, "rotation_error", 3), _spread(row, "minutes", 1)),
+    ]
+
+
+def _spread(row: dict[str, Any], key: str, digits: int, unit: float = 1.0) -> str:
+    if row[key] is None:
+        return "–"
+    return f"{unit * row[key]:.{digits}f} ± {unit * row['deviations'][key]:.{digits}f}"
+
+
+def _sentence(verdict: dict[str, Any], plain: str) -> str:
+    what = f"{verdict['method']}, {verdict['actions']}, {verdict['skills']} skill(s), {verdict['runs']} run(s)"
+    chance = f"{verdict['probability']:.2f} [{verdict['low']:.2f}, {verdict['high']:.2f}]"
+    sentence = f"{what}: needs fewer samples than {plain} with probability {chance}"
+    if verdict["ratio"] is None:
+        return sentence
+    ratio = f"{verdict['ratio']:.2f} [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]"
+    return f"{sentence}, typically {ratio} of them (interquartile mean)"

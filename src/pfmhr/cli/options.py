@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pfmhr.errors import InputError
+
+if TYPE_CHECKING:
+    from pfmhr.motion import Motion
+    from pfmhr.robots import Robot
 
 
 def given(changes: dict[str, Any]) -> dict[str, Any]:
@@ -14,8 +19,16 @@ def given(changes: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in changes.items() if value is not None}
 
 
+def at_least_one(**numbers: int | None) -> None:
+    """Refuse a number of things below one, by the name of its option."""
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise InputError(f"--{name.replace('_', '-')} must be at least 1", got=number, code="bad_config")
+
+
 def use_threads(threads: int | None) -> None:
     """Let torch compute with so many threads: all cores we may use unless said."""
+    at_least_one(threads=threads)
     import torch
 
     from pfmhr.motion.checks.paths import available_cores
@@ -26,8 +39,34 @@ def use_threads(threads: int | None) -> None:
 @contextmanager
 def tracking_extra() -> Iterator[None]:
     """What is missing for tracking, said so that one knows what to install."""
+    with _extra("tracking"):
+        yield
+
+
+@contextmanager
+def viewer_extra() -> Iterator[None]:
+    """What is missing for the viewer, said so that one knows what to install."""
+    with _extra("viewer"):
+        yield
+
+
+@contextmanager
+def _extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        fix = "`pip install 'pfm-hr[tracking]'`."
-        raise InputError(f"tracking needs {error.name}", fix=fix, code="missing_extra") from error
+        fix = f"`pip install 'pfm-hr[{name}]'`."
+        what = {"viewer": "the viewer"}.get(name, name)
+        raise InputError(f"{what} needs {error.name}", fix=fix, code="missing_extra") from error
+
+
+def read_clip(name: str, robot: Robot, fps: float | None = None, clip: str | None = None) -> Motion:
+    """A motion by the name of its file, or one of the embedded ones as ``embedded:walk``."""
+    from pfmhr.motion import Motion
+    from pfmhr.motion.embedded import embedded_motion
+
+    if name.startswith("embedded:"):
+        return embedded_motion(name.removeprefix("embedded:"), robot)
+    if not Path(name).exists():
+        raise InputError("no such motion", where=name, code="not_found")
+    return Motion.read(name, robot, fps=fps, clip=clip)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, remark, say, training_bar
+from pfmhr.cli.console import print_json, print_table, remark, say, teller, training_bar
 from pfmhr.cli.options import given, use_threads
 
 Corpus = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")]
@@ -21,6 +21,7 @@ def train(
     /,
     out: Out,
     preset: Literal["tiny", "small", "paper"] = "small",
+    robot: str | None = None,
     steps: int | None = None,
     batch_size: int | None = None,
     seed: int = 0,
@@ -35,6 +36,7 @@ def train(
     schedule: Literal["cosine", "constant"] | None = None,
     compile: bool = False,
     threads: int | None = None,
+    json: bool = False,
 ) -> int:
     """Train a pose prior on a corpus. The same command goes on after any interruption.
 
@@ -46,6 +48,7 @@ def train(
     Args:
         corpus: folder of a pose corpus.
         out: directory of the run; the prior itself is written there at the end.
+        robot: path of the MJCF, for a robot that is not bundled.
         preset: size of the network: tiny (tests), small (6 x 256), paper (10 x 1024).
         steps: how many steps.
         batch_size: poses per step, over all processes.
@@ -61,6 +64,7 @@ def train(
         schedule: learning rate after the warm-up.
         compile: compile the training step.
         threads: threads to compute with; all cores unless said.
+        json: print one JSON object.
     """
     from pfmhr.corpus import PoseCorpus
     from pfmhr.prior import PriorConfig, TrainConfig, train_prior
@@ -90,7 +94,11 @@ def train(
     }
     training = replace(TrainConfig(seed=seed, compile=compile), **given(changes))
     with training_bar("training") as progress:
-        prior = train_prior(out, opened, Robot.load(opened.manifest.robot), config, training, say, progress)
+        body = Robot.load(robot or opened.manifest.robot)
+        prior = train_prior(out, opened, body, config, training, teller(json), progress)
+    if json:
+        print_json({"path": str(out), **prior.about})
+        return 0
     say(f"{out}: held-out loss {prior.about['held_out_loss']:.4f} per joint after {prior.about['steps']:,} steps")
     return 0
 
@@ -100,11 +108,13 @@ def extend(
     corpus: Corpus,
     /,
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    robot: str | None = None,
     steps: int | None = None,
     batch_size: int | None = None,
     learning_rate: float | None = None,
     seed: int = 0,
     threads: int | None = None,
+    json: bool = False,
 ) -> int:
     """Go on training a prior on a larger corpus, with the same normalisation, into a directory of its own.
 
@@ -115,11 +125,13 @@ def extend(
         prior: a directory, a bundled prior's name, or a Hugging Face repository id.
         corpus: the corpus to go on with: old data and new.
         out: directory of the new run; PRIOR-extended unless said.
+        robot: path of the MJCF, for a robot that is not bundled.
         steps: how many steps.
         batch_size: poses per step, over all processes.
         learning_rate: peak of the learning rate.
         seed: decides batches, times, noise and the held-out sources.
         threads: threads to compute with; all cores unless said.
+        json: print one JSON object.
     """
     from pfmhr.corpus import PoseCorpus
     from pfmhr.prior import PosePrior, TrainConfig, extend_prior
@@ -131,7 +143,11 @@ def extend(
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
     training = replace(TrainConfig(seed=seed), **given(changes))
     with training_bar("extending") as progress:
-        grown = extend_prior(start, target, opened, Robot.load(opened.manifest.robot), training, say, progress)
+        body = Robot.load(robot or opened.manifest.robot)
+        grown = extend_prior(start, target, opened, body, training, teller(json), progress)
+    if json:
+        print_json({"path": str(target), **grown.about})
+        return 0
     say(f"{target}: held-out loss {grown.about['held_out_loss']:.4f} per joint")
     return 0
 
@@ -141,6 +157,7 @@ def evaluate(
     corpus: Corpus,
     /,
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
+    robot: str | None = None,
     poses: int = 4000,
     seed: int = 0,
     json: bool = False,
@@ -157,6 +174,7 @@ def evaluate(
         prior: a directory, a bundled prior's name, or a Hugging Face repository id.
         corpus: the corpus it was trained on, or another one.
         out: folder for eval.json and a page of plots.
+        robot: path of the MJCF, for a robot that is not bundled.
         poses: how many held-out poses and samples.
         seed: of the samples.
         json: print one JSON object.
@@ -169,7 +187,7 @@ def evaluate(
     from pfmhr.robots import Robot
 
     loaded, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
-    result = evaluate_prior(loaded, opened, Robot.load(loaded.robot), poses, seed, out) | provenance()
+    result = evaluate_prior(loaded, opened, Robot.load(robot or loaded.robot), poses, seed, out) | provenance()
     if out is not None:
         write_json(out / "eval.json", result)
     if json:
@@ -224,15 +242,29 @@ def closed_form(
     return 0
 
 
-def sample(prior: Prior, /, out: Out, count: int = 1000, seed: int = 0, steps: int = 50) -> int:
+def sample(
+    prior: Prior,
+    /,
+    out: Out,
+    robot: str | None = None,
+    count: int = 1000,
+    seed: int = 0,
+    steps: int = 50,
+    json: bool = False,
+) -> int:
     """Draw new poses from a prior into an npz of one pose per frame.
+
+    Examples:
+        pfmhr prior sample g1-small -o poses.npz --count 100
 
     Args:
         prior: a directory, a bundled prior's name, or a Hugging Face repository id.
         out: the npz to write.
+        robot: path of the MJCF, for a robot that is not bundled.
         count: how many poses.
         seed: another seed, other poses.
         steps: integration steps.
+        json: print one JSON object.
     """
     import torch
 
@@ -242,13 +274,19 @@ def sample(prior: Prior, /, out: Out, count: int = 1000, seed: int = 0, steps: i
 
     loaded = PosePrior.load(prior)
     poses = loaded.sample(count, generator=torch.Generator().manual_seed(seed), steps=steps)
-    Motion.from_arrays(Robot.load(loaded.robot), poses.numpy(), fps=1.0).write(out)
+    Motion.from_arrays(Robot.load(robot or loaded.robot), poses.numpy(), fps=1.0).write(out)
+    if json:
+        print_json({"path": str(out), "poses": count, "seed": seed, "steps": steps})
+        return 0
     say(f"{out}: {count} poses")
     return 0
 
 
 def info(prior: Prior, /, json: bool = False) -> int:
     """Say what a prior is: network, data, training, hash.
+
+    Examples:
+        pfmhr prior info g1-small
 
     Args:
         prior: a directory, a bundled prior's name, or a Hugging Face repository id.

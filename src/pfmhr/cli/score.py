@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,7 @@ def score(
     motions: Motions,
     /,
     prior: str = "g1-small",
+    robot: str | None = None,
     out: Out = Path("scores"),
     reference: Path | None = None,
     calibration: Path | None = None,
@@ -49,6 +51,7 @@ def score(
     Args:
         motions: motion files and folders.
         prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        robot: path of the MJCF, for a robot that is not bundled.
         out: folder for csv files and pictures.
         reference: a motion file whose own scores say what is normal.
         calibration: a file made by ``pfmhr calibrate``; its first motion is the reference.
@@ -73,16 +76,16 @@ def score(
     if reference is not None and calibration is not None:
         raise InputError("a reference or a calibration, not both", code="bad_config")
     loaded = PosePrior.load(prior)
-    robot, ramp = _robot_of(loaded.robot), Ramp(alpha, p_good, p_bad)
+    body, ramp = _robot_of(robot or loaded.robot), Ramp(alpha, p_good, p_bad)
     scorer = PoseGeometryScore(loaded, t_eval, samples)
     generator = torch.Generator().manual_seed(seed)
-    clips = _read(motions, robot, fps)
+    clips = _read(motions, body, fps)
     shared = Calibration.load(calibration) if calibration else None
     dt = time_step(30.0 if control_rate is None else control_rate)
     if shared is not None and control_rate is not None:
         shared.require_dt(dt)
     if reference is not None:
-        shared = Calibration.fit(scorer, _read((reference,), robot, fps)[:1], dt, generator)
+        shared = Calibration.fit(scorer, _read((reference,), body, fps)[:1], dt, generator)
     with disk_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     summaries = []
@@ -101,6 +104,7 @@ def calibrate(
     /,
     out: Out,
     prior: str = "g1-small",
+    robot: str | None = None,
     t_eval: float = 0.75,
     samples: int = 1,
     control_rate: float = 30.0,
@@ -108,6 +112,7 @@ def calibrate(
     pooled: bool = False,
     phases: int = 1,
     seed: int = 0,
+    json: bool = False,
 ) -> int:
     """Score every transition of reference motions and keep the distributions, one per motion.
 
@@ -119,6 +124,7 @@ def calibrate(
         motions: the reference motions, numbered in the order given.
         out: the calibration file.
         prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        robot: path of the MJCF, for a robot that is not bundled.
         t_eval: flow time of the score.
         samples: corruption samples averaged per transition.
         control_rate: the controller's steps per second; motions are resampled to it.
@@ -126,6 +132,7 @@ def calibrate(
         pooled: one distribution for all motions together.
         phases: steps begin this many times per control step; more make a short clip's distribution finer.
         seed: of the corruption noise.
+        json: print one JSON object.
     """
     import torch
 
@@ -134,17 +141,22 @@ def calibrate(
     from pfmhr.score import PoseGeometryScore
 
     loaded = PosePrior.load(prior)
-    clips = _read(motions, _robot_of(loaded.robot), fps)
+    clips = _read(motions, _robot_of(robot or loaded.robot), fps)
     scorer = PoseGeometryScore(loaded, t_eval, samples)
     fitted = Calibration.fit(
         scorer, clips, time_step(control_rate), torch.Generator().manual_seed(seed), pooled, phases
     )
     fitted.save(out)
+    shares = torch.tensor([0.01, 0.05, 0.5])
+    quantiles = [values.quantile(shares).tolist() for values in fitted.values[0]]
+    if json:
+        found = zip(fitted.references, quantiles, strict=True)
+        print_json({"path": str(out), "references": [{**asdict(each), "quantiles": few} for each, few in found]})
+        return 0
     rows = []
-    for number, (reference, values) in enumerate(zip(fitted.references, fitted.values[0], strict=True)):
-        quantiles = values.quantile(torch.tensor([0.01, 0.05, 0.5]))
+    for number, (reference, few) in enumerate(zip(fitted.references, quantiles, strict=True)):
         left_out = f"{reference.without_change} still, {reference.not_finite} not finite"
-        scores = [f"{value:.3g}" for value in quantiles.tolist()]
+        scores = [f"{value:.3g}" for value in few]
         rows.append([str(number), reference.name, f"{reference.transitions:,}", left_out, *scores])
     print_table("", ["id", "motion", "transitions", "left out", "1 %", "5 %", "median"], rows)
     say(f"{out}: {len(rows)} reference(s) at {control_rate:g} steps/s, t_eval {t_eval:g}")

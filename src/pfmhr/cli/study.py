@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, say, training_bar
+from pfmhr.cli.console import print_json, print_table, say, teller, training_bar
 from pfmhr.cli.options import use_threads
 
 Data = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
@@ -23,6 +23,7 @@ def data_scale(
     transitions: int = 10_000,
     seed: int = 0,
     threads: int | None = None,
+    json: bool = False,
 ) -> int:
     """How does the best evaluation time move with the size of the corpus? Priors on nested subsets ×1, ×4, ×16.
 
@@ -37,6 +38,7 @@ def data_scale(
         transitions: how many, from clips no prior has seen.
         seed: of everything.
         threads: threads to compute with; all cores unless said.
+        json: print one JSON object.
     """
     from pfmhr.prior import TrainConfig
     from pfmhr.robots import Robot
@@ -45,7 +47,10 @@ def data_scale(
     use_threads(threads)
     train = TrainConfig(steps=steps, batch_size=batch_size, seed=seed, held_out=0.1)
     with training_bar("training") as progress:
-        result = data_scale_study(data, out, Robot.load("g1"), train, transitions, say, progress)
+        result = data_scale_study(data, out, Robot.load("g1"), train, transitions, teller(json), progress)
+    if json:
+        print_json(result)
+        return 0
     sizes = result["sizes"]
     times = [row["t_eval"] for row in next(iter(sizes.values()))["rows"]]
     rows = [
@@ -64,6 +69,7 @@ def extension(
     batch_size: int = 2048,
     seed: int = 0,
     threads: int | None = None,
+    json: bool = False,
 ) -> int:
     """Is extending a prior cheaper than training it anew? Half of the clips, then all of them.
 
@@ -77,6 +83,7 @@ def extension(
         batch_size: poses per step.
         seed: of everything.
         threads: threads to compute with; all cores unless said.
+        json: print one JSON object.
     """
     from pfmhr.prior import TrainConfig
     from pfmhr.robots import Robot
@@ -85,8 +92,15 @@ def extension(
     use_threads(threads)
     train = TrainConfig(steps=steps, batch_size=batch_size, seed=seed, evaluate_every=max(1, steps // 60))
     with training_bar("training") as progress:
-        result = extension_study(data, out, Robot.load("g1"), train, say, progress)
-    print_json({name: value for name, value in result.items() if name != "curves"})
+        result = extension_study(data, out, Robot.load("g1"), train, teller(json), progress)
+    if json:
+        print_json({name: value for name, value in result.items() if name != "curves"})
+        return 0
+    losses = result["held_out_loss"]
+    print_table("", ["prior", "held-out loss"], [[name, f"{loss:.4f}"] for name, loss in losses.items()])
+    reached = result["steps_until_extended_is_as_good"]
+    when = f"after {reached:,} of {steps:,} steps" if reached else "not in half the steps"
+    say(f"the extended prior is as good as the one from scratch {when}")
     return 0
 
 
@@ -98,6 +112,7 @@ def prior_choices(
     batch_size: int = 2048,
     seed: int = 0,
     threads: int | None = None,
+    json: bool = False,
 ) -> int:
     """Which units, flow times and blocks make the better prior? The paper does not say; this measures.
 
@@ -111,6 +126,7 @@ def prior_choices(
         batch_size: poses per step.
         seed: of everything.
         threads: threads to compute with; all cores unless said.
+        json: print one JSON object.
     """
     from pfmhr.prior import TrainConfig
     from pfmhr.robots import Robot
@@ -119,7 +135,10 @@ def prior_choices(
     use_threads(threads)
     train = TrainConfig(steps=steps, batch_size=batch_size, seed=seed, ema_decay=0.995, held_out=0.1)
     with training_bar("training") as progress:
-        result = prior_choices_study(data, out, Robot.load("g1"), train, say, progress)
+        result = prior_choices_study(data, out, Robot.load("g1"), train, teller(json), progress)
+    if json:
+        print_json(result)
+        return 0
     rows = []
     for run in result["runs"]:
         scores = {row["t_eval"]: row["average"] for row in run["timestep"]["rows"]}
@@ -149,6 +168,7 @@ def shared_times(
     batch_size: int = 2048,
     seed: int = 0,
     threads: int | None = None,
+    json: bool = False,
 ) -> int:
     """Does sharing flow times within a batch cost anything? Held-out loss of both ways at equal samples.
 
@@ -162,6 +182,7 @@ def shared_times(
         batch_size: poses per step.
         seed: of everything.
         threads: threads to compute with; all cores unless said.
+        json: print one JSON object.
     """
     from pfmhr.prior import TrainConfig
     from pfmhr.robots import Robot
@@ -172,7 +193,10 @@ def shared_times(
         steps=steps, batch_size=batch_size, seed=seed, ema_decay=0.995, evaluate_every=max(1, steps // 30)
     )
     with training_bar("training") as progress:
-        result = shared_times_study(data, out, Robot.load("g1"), train, say, progress)
+        result = shared_times_study(data, out, Robot.load("g1"), train, teller(json), progress)
+    if json:
+        print_json(result)
+        return 0
     for way in ("shared", "one per pose"):
         say(f"{way}: held-out loss {result[way]['held_out_loss']:.4f}")
     return 0

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, progress_bar, say, training_bar
-from pfmhr.cli.options import given, tracking_extra, use_threads
+from pfmhr.cli.console import print_json, print_table, progress_bar, say, teller, training_bar
+from pfmhr.cli.options import at_least_one, given, read_clip, tracking_extra, use_threads
 from pfmhr.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def train(
         from pfmhr.tracking.config import ModulatorConfig, tracker_preset, with_actions
         from pfmhr.tracking.runs import train_tracker
 
+    at_least_one(samples=samples, environments=environments, evaluate_every=evaluate_every, episodes=episodes)
     use_threads(threads)
     start = with_actions(tracker_preset(preset), actions)
     kind = modulator or ("none" if prior == "none" else "pfm")
@@ -99,7 +100,7 @@ def train(
     loaded = Robot.load(robot)
     clips = [_motion(name, loaded, fps, trim) for name in motions]
     with training_bar("training") as progress:
-        result = train_tracker(out, loaded, clips, config, threads, say=say, progress=progress)
+        result = train_tracker(out, loaded, clips, config, threads, teller(json), progress)
     if json:
         print_json(result)
         return 0
@@ -111,16 +112,9 @@ def train(
 
 
 def _motion(name: str, robot: Robot, fps: float | None, trim: tuple[float, float] | None) -> Motion:
-    from pfmhr.motion import Motion
-    from pfmhr.motion.embedded import embedded_motion
     from pfmhr.motion.repair import trim as trimmed
 
-    if name.startswith("embedded:"):
-        motion = embedded_motion(name.removeprefix("embedded:"), robot)
-    else:
-        if not Path(name).exists():
-            raise InputError("no such motion", where=name, code="not_found")
-        motion = Motion.read(name, robot, fps=fps)
+    motion = read_clip(name, robot, fps)
     return motion if trim is None else trimmed(motion, *trim)[0]
 
 
@@ -152,6 +146,9 @@ def evaluate(
     with tracking_extra():
         from pfmhr.tracking.runs import TrackerRun
 
+    at_least_one(episodes=episodes)
+    if not horizon or min(horizon) <= 0:
+        raise InputError("--horizon must be positive", expected="seconds, one or more numbers", code="bad_config")
     use_threads(threads)
     loaded = TrackerRun.load(run)
     rows = []
@@ -209,7 +206,7 @@ def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = Non
     if figure is not None:
         draw_curves(curves(groups), figure)
     if json:
-        print_json(rows)
+        print_json({"rows": rows})
         return 0
     print_table("tracking", COLUMNS, [as_text(row) for row in rows])
     grid = max(row["grid"] for row in rows)
@@ -227,6 +224,7 @@ def play(
     fps: float = 30.0,
     width: int = 640,
     height: int = 480,
+    json: bool = False,
 ) -> int:
     """Film one episode of a tracker with its mean actions: the reference in blue, what the physics made of it in grey.
 
@@ -243,6 +241,7 @@ def play(
         fps: frames per second of the video.
         width: of the video in pixels.
         height: of the video in pixels.
+        json: print one JSON object.
     """
     with tracking_extra():
         from pfmhr.tracking.play import check_film, default_film, film, record_episode
@@ -254,12 +253,16 @@ def play(
     episode = record_episode(TrackerRun.load(run), clip, start, seconds)
     with progress_bar("drawing") as progress:
         drawn_by = film(episode, path, fps, size, progress)
+    if json:
+        about = {"tracked": episode.tracked, "possible": episode.possible, "lost": episode.lost}
+        print_json({"path": str(path), **about, "drawn_by": drawn_by})
+        return 0
     end = f"then lost: {episode.lost}" if episode.lost else "to the end"
     say(f"{path}: tracked {episode.tracked:.2f} of {episode.possible:.2f} s, {end}; drawn by {drawn_by}")
     return 0
 
 
-def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None) -> int:
+def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None, json: bool = False) -> int:
     """Write a tracker's policy as ONNX, with everything a controller has to know in its metadata.
 
     Examples:
@@ -268,6 +271,7 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
     Args:
         run: directory of a tracking run, finished or not.
         out: file to write; policy.onnx in the run's directory unless said.
+        json: print one JSON object.
     """
     with tracking_extra():
         from pfmhr.tracking.export import TOLERANCE, export_policy
@@ -277,6 +281,9 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
     path = out or run / "policy.onnx"
     loaded = TrackerRun.load(run)
     metadata = export_policy(loaded, path)
+    if json:
+        print_json({"path": str(path), "samples": loaded.samples, "metadata": metadata})
+        return 0
     kind = f"{metadata['observation_type']} observations, {metadata['action_type']} actions"
     say(f"{path}: {kind}, after {loaded.samples:,} samples; equal to torch to {TOLERANCE:g}")
     return 0

@@ -142,7 +142,7 @@ def decode(path: Path) -> dict[str, Any]:
     """A JSON object from a file, or a clear error."""
     try:
         content = json.loads(path.read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise InputError(
             "no corpus here", where=path.parent, expected=f"a folder with {FILE_NAME}", code="not_found",
             fix="Make one with `pfmhr corpus build`.",

@@ -1,7 +1,10 @@
-"""An experiment is data: methods × skills × action spaces × seeds, declared in a toml file."""
+"""An experiment is data: methods × skills × action spaces × seeds, each skill with its budget, in a toml file."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -14,10 +17,46 @@ try:
 except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib  # type: ignore[import-not-found]
 
-_SHARED = ("preset", "environments", "episodes", "evaluate_every")
-_TOP = {"name", "data", "seeds", "actions", "methods", "skills", *_SHARED}
-_METHOD = {"prior", "modulator", "reward", "t_eval", "alpha", "p_good", "p_bad", "pooled"}
-_SKILL = {"motion", "samples", "trim", "fps"}
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _list_of(kind: Callable[[Any], bool], value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(kind, value))
+
+
+_Kinds = dict[str, tuple[Callable[[Any], bool], str]]
+_NUMBER, _WHOLE, _TEXT = (_number, "a number"), (_whole, "a whole number"), (_text, "a text")
+_SHARED: _Kinds = {"preset": _TEXT, "environments": _WHOLE, "episodes": _WHOLE, "evaluate_every": _WHOLE}
+_TOP: _Kinds = {
+    "name": _TEXT,
+    "data": _TEXT,
+    "seeds": (lambda value: _list_of(_whole, value), "a list of whole numbers"),
+    "actions": (lambda value: _list_of({"residual", "absolute"}.__contains__, value), "residual, absolute or both"),
+    "methods": (lambda value: isinstance(value, dict) and bool(value), "[methods.NAME] tables"),
+    "skills": (lambda value: isinstance(value, dict) and bool(value), "[skills.NAME] tables"),
+    **_SHARED,
+}
+_METHOD: _Kinds = {
+    **{"prior": _TEXT, "modulator": _TEXT, "reward": _TEXT},
+    **{"t_eval": _NUMBER, "alpha": _NUMBER, "p_good": _NUMBER, "p_bad": _NUMBER},
+    "pooled": (lambda value: isinstance(value, bool), "true or false"),
+}
+_SKILL: _Kinds = {
+    "motion": (lambda value: _text(value) or _list_of(_text, value), "a file or a list of files"),
+    "samples": (lambda value: _whole(value) and value > 0, "a whole number of at least 1"),
+    "trim": (lambda value: _list_of(_number, value) and len(value) == 2, "[start, stop] in s"),
+    "fps": _NUMBER,
+}
 
 
 @dataclass(frozen=True)
@@ -37,6 +76,11 @@ class Cell:
         """Folder of the run."""
         return f"{self.skill}-{self.method}-{self.actions}-{self.seed}"
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Everything that decides the outcome."""
+        return {"motions": list(self.motions), **dict(self.options)}
+
     def arguments(self, out: Path, threads: int) -> list[str]:
         """The command line of this run, after ``pfmhr``."""
         words = ["track", "train", *self.motions, "-o", str(out), "--threads", str(threads)]
@@ -44,7 +88,7 @@ class Cell:
             if value is True:
                 words.append(f"--{option}")
             elif value is not False:
-                values = value if isinstance(value, list | tuple) else [value]
+                values = value if isinstance(value, tuple) else [value]
                 words += [f"--{option}", *map(str, values)]
         return words
 
@@ -67,26 +111,19 @@ class Matrix:
             content = tomllib.loads(path.read_text())
         except FileNotFoundError:
             raise InputError("no such experiment", where=path, code="not_found") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"unreadable toml: {error}", where=path, code="bad_experiment") from error
         _require(path, "the experiment", content, _TOP, needed={"methods", "skills"})
-        for kind, known in (("methods", _METHOD), ("skills", _SKILL)):
-            if not isinstance(content[kind], dict) or not content[kind]:
-                raise InputError(f"no {kind}", where=path, expected=f"[{kind}.NAME] tables", code="bad_experiment")
-            for name, settings in content[kind].items():
-                needed = {"motion"} if kind == "skills" else set()
-                _require(path, f"{kind}.{name}", settings, known, needed)
+        for name, settings in content["methods"].items():
+            _require(path, f"methods.{name}", settings, _METHOD, needed=set())
+        for name, settings in content["skills"].items():
+            _require(path, f"skills.{name}", settings, _SKILL, needed={"motion"})
         return _matrix(path, content)
 
 
 def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
-    seeds = tuple(content.get("seeds", [0]))
-    actions = tuple(content.get("actions", ["residual"]))
-    if not seeds or not all(isinstance(seed, int) for seed in seeds):
-        raise InputError("seeds must be whole numbers", where=path, got=seeds, code="bad_experiment")
-    if not actions or not set(actions) <= {"residual", "absolute"}:
-        raise InputError("unknown action space", where=path, got=actions, code="bad_experiment")
-    data = content.get("data", "")
+    seeds, actions = tuple(content.get("seeds", [0])), tuple(content.get("actions", ["residual"]))
+    name = content.get("name", path.stem)
     shared = {key.replace("_", "-"): content[key] for key in _SHARED if key in content}
     cells = []
     # Seeds outermost: after the first round every method and skill has one result.
@@ -95,18 +132,32 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
     ):
         motions = about["motion"] if isinstance(about["motion"], list) else [about["motion"]]
         options = shared | {key.replace("_", "-"): value for key, value in settings.items()}
-        options |= {key: value for key, value in about.items() if key != "motion"}
+        options |= {key: tuple(value) if key == "trim" else value for key, value in about.items() if key != "motion"}
         options |= {"actions": space, "seed": seed}
-        placed = tuple(motion if motion.startswith("embedded:") else str(Path(data) / motion) for motion in motions)
+        placed = tuple(_placed(motion, content.get("data", "")) for motion in motions)
         cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed))
-    name = content.get("name", path.stem)
+    _refuse_folders(path, [name, *(cell.name for cell in cells)])
     return Matrix(name, tuple(cells), tuple(content["methods"]), tuple(content["skills"]), actions, seeds)
 
 
-def _require(path: Path, what: str, settings: Any, known: set[str], needed: set[str]) -> None:
+def _placed(motion: str, data: str) -> str:
+    return motion if motion.startswith("embedded:") else str(Path(data) / motion)
+
+
+def _refuse_folders(path: Path, names: list[str]) -> None:
+    """Names become folders: each of its own, and none elsewhere."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"two cells would share the folder '{name}'", where=path, code="bad_experiment")
+        if not re.fullmatch(r"\w[\w.+-]*", name):
+            expected = "letters, digits and . _ + - in names"
+            raise InputError("no name for a folder", where=path, expected=expected, got=name, code="bad_experiment")
+
+
+def _require(path: Path, what: str, settings: Any, known: Mapping[str, Any], needed: set[str]) -> None:
     if not isinstance(settings, dict):
         raise InputError(f"{what} is not a table", where=path, code="bad_experiment")
-    unknown, missing = sorted(set(settings) - known), sorted(needed - set(settings))
+    unknown, missing = sorted(set(settings) - set(known)), sorted(needed - set(settings))
     if unknown or missing:
         raise InputError(
             f"{what}: unknown or missing settings",
@@ -115,3 +166,7 @@ def _require(path: Path, what: str, settings: Any, known: set[str], needed: set[
             got=", ".join([*(f"{name}?" for name in unknown), *(f"no {name}" for name in missing)]),
             code="bad_experiment",
         )
+    for key, value in settings.items():
+        fits, expected = known[key]
+        if not fits(value):
+            raise InputError(f"{what}: {key}", where=path, expected=expected, got=value, code="bad_experiment")

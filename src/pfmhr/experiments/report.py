@@ -1,8 +1,9 @@
-"""Tables and curves of a matrix, from whatever cells are done."""
+"""Tables of a matrix, from whatever cells are done."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from pfmhr.errors import InputError
+from pfmhr.experiments.figures import draw_curves, draw_dots
 from pfmhr.experiments.matrix import Cell, Matrix
-from pfmhr.experiments.running import RESULT
-from pfmhr.experiments.statistics import (
-    interquartile_mean,
-    paired_difference,
-    probability_of_improvement,
-    success_at,
-)
+from pfmhr.experiments.processes import RESULT, require_same
+from pfmhr.experiments.statistics import paired_difference, probability_of_improvement, success_at, typical_ratio
+
+__all__ = ["draw_curves", "draw_dots", "summarise"]
 
 PLAIN = "add"
 """The method everything is compared with, where the matrix has it; its first method otherwise."""
+SHARES = (0.25, 0.5, 0.75, 1.0)
+"""Of a skill's budget, at which success is reported."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Done:
 
 def summarise(matrix: Matrix, folder: Path) -> dict[str, Any]:
     """One row per skill, action space and method, and per action space a verdict over all skills."""
+    require_same(matrix.cells, folder)
     done = _finished(matrix, folder)
     if not done:
         raise InputError("no cell of this experiment is finished", where=folder, code="not_found")
@@ -75,39 +77,51 @@ def _finished(matrix: Matrix, folder: Path) -> list[Done]:
     for cell in matrix.cells:
         path = folder / cell.name / RESULT
         if path.exists():
-            found.append(Done(cell, json.loads(path.read_bytes())))
+            try:
+                found.append(Done(cell, json.loads(path.read_bytes())))
+            except ValueError as error:
+                raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
     return found
 
 
-def _of(done: list[Done], skill: str, space: str, method: str) -> dict[int, Done]:
+def _of(done: Sequence[Done], skill: str, space: str, method: str) -> dict[int, Done]:
     """Finished runs of one combination, by seed."""
     wanted = (skill, space, method)
     return {each.cell.seed: each for each in done if (each.cell.skill, each.cell.actions, each.cell.method) == wanted}
 
 
-def _row(done: list[Done], skill: str, space: str, method: str, plain: str) -> dict[str, Any] | None:
+def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) -> dict[str, Any] | None:
     runs = _of(done, skill, space, method)
     if not runs:
         return None
+    results = [run.result for run in runs.values()]
     needed = [run.needed / 1e6 for run in runs.values()]
     reached = [value for value in needed if np.isfinite(value)]
-    final = [run.result["final"]["random"] for run in runs.values()]
-    budget = min(run.result["samples"] for run in runs.values())
+    final = [result["final"]["random"] for result in results]
+    budget = min(result["samples"] for result in results)
+    ends = {key: [each[key] for each in final] for key in ("success", "position_error", "rotation_error")}
+    ends["minutes"] = [result["seconds"] / 60.0 for result in results]
+    by_budget = [[success_at(result, share * budget) for result in results] for share in SHARES]
     row: dict[str, Any] = {
         "skill": skill,
         "actions": space,
         "method": method,
         "seeds": len(runs),
+        "seed_numbers": list(runs),
         "converged": len(reached),
         "samples_to_80": [value if np.isfinite(value) else None for value in needed],
-        "mean": float(np.mean(reached)) if reached else None,
-        "deviation": float(np.std(reached)) if reached else None,
-        "success_at_half": float(np.mean([success_at(run.result, budget / 2) for run in runs.values()])),
-        "success": float(np.mean([each["success"] for each in final])),
-        "position_error": _mean(final, "position_error"),
-        "rotation_error": _mean(final, "rotation_error"),
-        "minutes": float(np.mean([run.result["seconds"] / 60.0 for run in runs.values()])),
-        "grid": max(run.result["grid"] for run in runs.values()) / 1e6,
+        "mean": _mean(reached),
+        "deviation": _deviation(reached),
+        "budget": budget / 1e6,
+        "success_at": [
+            {"samples": share * budget / 1e6, "success": _mean(values), "deviation": _deviation(values)}
+            for share, values in zip(SHARES, by_budget, strict=True)
+        ],
+        "success_at_half": _mean(by_budget[SHARES.index(0.5)]),
+        **{key: _mean(values) for key, values in ends.items()},
+        "deviations": {key: _deviation(values) for key, values in ends.items()},
+        "grid": max(result["grid"] for result in results) / 1e6,
+        "curve": _curve(results),
     }
     against = _of(done, skill, space, plain)
     common = sorted(set(runs) & set(against))
@@ -117,48 +131,38 @@ def _row(done: list[Done], skill: str, space: str, method: str, plain: str) -> d
     return row
 
 
-def _mean(final: list[dict[str, Any]], key: str) -> float | None:
-    """Over the runs that tracked anything at all."""
-    values = [each[key] for each in final if each[key] is not None]
-    return float(np.mean(values)) if values else None
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Over the runs that have one: an error needs something that was tracked."""
+    there = [value for value in values if value is not None]
+    return float(np.mean(there)) if there else None
 
 
-def _verdict(done: list[Done], matrix: Matrix, space: str, method: str, plain: str) -> dict[str, Any] | None:
+def _deviation(values: Sequence[float | None]) -> float | None:
+    """Of the population, as the paper reports it."""
+    there = [value for value in values if value is not None]
+    return float(np.std(there)) if there else None
+
+
+def _curve(results: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
+    """Success over million samples: mean, lowest and highest of the seeds, at the evaluations of the shortest run."""
+    grid = min(([each["samples"] for each in result["evaluations"]] for result in results), key=lambda seen: seen[-1])
+    success = np.array([[success_at(result, samples) for samples in grid] for result in results])
+    bands = {"success": success.mean(axis=0), "lowest": success.min(axis=0), "highest": success.max(axis=0)}
+    return {"samples": [samples / 1e6 for samples in grid]} | {
+        name: [round(float(value), 4) for value in band] for name, band in bands.items()
+    }
+
+
+def _verdict(done: Sequence[Done], matrix: Matrix, space: str, method: str, plain: str) -> dict[str, Any] | None:
     """Over all skills that both methods have runs of."""
     pairs = [(_of(done, skill, space, method), _of(done, skill, space, plain)) for skill in matrix.skills]
     pairs = [(ours, theirs) for ours, theirs in pairs if ours and theirs]
     if not pairs:
         return None
     ours, theirs = ([[run.needed for run in group[side].values()] for group in pairs] for side in (0, 1))
-    ratios = [
-        group[0][seed].bounded / group[1][seed].bounded for group in pairs for seed in set(group[0]) & set(group[1])
-    ]
-    chance = probability_of_improvement(ours, theirs)
-    typical = interquartile_mean(ratios) if ratios else None
-    return {"actions": space, "method": method, "skills": len(pairs), "ratio": typical, **chance}
-
-
-def draw_dots(summary: dict[str, Any], path: Path) -> None:
-    """Samples to 80 %, every seed a dot, one panel per skill."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    panels = list(dict.fromkeys((row["skill"], row["actions"]) for row in summary["rows"]))
-    figure, axes = pyplot.subplots(
-        1, len(panels), figsize=(2.2 + 2.4 * len(panels), 3.4), squeeze=False, layout="constrained"
-    )
-    for axis, panel in zip(axes[0], panels, strict=True):
-        rows = [row for row in summary["rows"] if (row["skill"], row["actions"]) == panel]
-        for place, row in enumerate(rows):
-            values = [value for value in row["samples_to_80"] if value is not None]
-            axis.plot([place] * len(values), values, "o", alpha=0.6, color=f"C{place}")
-            if values:
-                axis.plot([place - 0.25, place + 0.25], [np.mean(values)] * 2, color=f"C{place}", lw=2)
-        axis.set(title=", ".join(panel), ylim=(0, None), xlim=(-0.6, len(rows) - 0.4))
-        axis.set_xticks(range(len(rows)), [row["method"] for row in rows], rotation=45, ha="right")
-    axes[0][0].set_ylabel("million samples to 80 %")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
+    paired = [(group, sorted(set(group[0]) & set(group[1]))) for group in pairs]
+    paired = [(group, seeds) for group, seeds in paired if seeds]
+    mine, plains = ([[group[side][seed].bounded for seed in seeds] for group, seeds in paired] for side in (0, 1))
+    ratio = typical_ratio(mine, plains) if paired else {"ratio": None}
+    runs = {"skills": len(pairs), "runs": sum(map(len, ours)), "runs_of_plain": sum(map(len, theirs))}
+    return {"actions": space, "method": method, **runs, **ratio, **probability_of_improvement(ours, theirs)}

@@ -1,33 +1,21 @@
-"""Cells on workers: finished ones are never repeated, killed ones go on, failed ones are tried again and reported."""
+"""A matrix on workers: finished cells are never repeated, the others are run, resumed, tried again and reported."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+import json
+import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
-from pfmhr.errors import InputError
+from pfmhr.experiments.cluster import run_on_ray
 from pfmhr.experiments.matrix import Cell, Matrix
-from pfmhr.training.logging import read_metrics
+from pfmhr.experiments.processes import METRICS, RESULT, Outcome, Setting, require_same, run_cells
+from pfmhr.files import exclusive
 
-RESULT, LOG = "result.json", "console.log"
 Engine = Literal["local", "ray"]
 Progress = Callable[[int, int, str], object]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a cell."""
-
-    cell: Cell
-    finished: bool
-    said: str = ""
-    """The last line of a cell that failed."""
 
 
 def run_matrix(
@@ -37,71 +25,86 @@ def run_matrix(
     engine: Engine = "local",
     attempts: int = 2,
     progress: Progress | None = None,
+    program: tuple[str, ...] = (),
 ) -> list[Outcome]:
-    """Run every cell that has no result yet, each in a process and folder of its own."""
-    todo = [cell for cell in matrix.cells if not (folder / cell.name / RESULT).exists()]
-    done = [Outcome(cell, True) for cell in matrix.cells if cell not in todo]
-    folder.mkdir(parents=True, exist_ok=True)
-    if engine == "ray":
-        return done + _on_ray(todo, folder, attempts, progress, len(done))
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        waiting = {pool.submit(run_cell, cell, folder, attempts) for cell in todo}
-        try:
-            while waiting:
-                finished, waiting = wait(waiting, timeout=5.0, return_when=FIRST_COMPLETED)
-                done += [future.result() for future in finished]
+    """Run every cell that has no result yet, each in a process and folder of its own; outcomes in their order."""
+    require_same(matrix.cells, folder)
+    with exclusive(folder):
+        standing = Standing(matrix, folder)
+        todo = [cell for cell in matrix.cells if not _finished(cell, folder)]
+        done = [Outcome(cell, True) for cell in matrix.cells if cell not in todo]
+        setting = Setting(folder.absolute(), attempts, Path.cwd(), program)
+        run = run_on_ray if engine == "ray" else run_cells
+        with closing(run(todo, setting, workers)) as rounds:
+            for outcomes in rounds:
+                done += outcomes
                 if progress:
-                    progress(*_standing(matrix, folder, len(done)))
-        except KeyboardInterrupt:
-            for future in waiting:
-                future.cancel()
-            raise
-    return done
+                    progress(*standing.now(done))
+    return sorted(done, key=lambda outcome: matrix.cells.index(outcome.cell))
 
 
-def run_cell(cell: Cell, folder: Path, attempts: int) -> Outcome:
-    """One training run in a process of its own, on one thread; tried again when it fails."""
-    out = folder / cell.name
-    out.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pfmhr", *cell.arguments(out, threads=1)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    code = 0
-    for _ in range(attempts):
-        with (out / LOG).open("a") as log:
-            code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, env=environment).returncode
-        if code == 0:
-            return Outcome(cell, True)
-        if code == 2:
-            break  # wrong use or bad input: trying again changes nothing
-    lines = (out / LOG).read_text(errors="replace").strip().splitlines()
-    return Outcome(cell, False, lines[-1] if lines else f"exit code {code}")
+class Standing:
+    """How far a matrix is, and how long the rest will take at the speed since this was made."""
+
+    def __init__(self, matrix: Matrix, folder: Path) -> None:
+        self._matrix, self._folder = matrix, folder
+        self._budgets = {cell: _budget(cell) for cell in matrix.cells}
+        self._begun, self._before = time.monotonic(), self._reached()
+
+    def now(self, outcomes: list[Outcome]) -> tuple[int, int, str]:
+        """Samples done and in all, and a remark: cells, failures, time left."""
+        reached, total = self._reached(), sum(self._budgets.values())
+        failed = [outcome.cell for outcome in outcomes if not outcome.finished]
+        words = [f"{len(outcomes) - len(failed)} of {len(self._matrix.cells)} cells"]
+        if failed:
+            words.append(f"{len(failed)} failed")
+        speed = (reached - self._before) / max(time.monotonic() - self._begun, 1e-9)
+        given_up = sum(self._budgets[cell] - self._samples(cell) for cell in failed)
+        if speed > 0:
+            words.append(f"{_duration((total - given_up - reached) / speed)} left")
+        return reached, total, ", ".join(words)
+
+    def _reached(self) -> int:
+        return sum(self._samples(cell) for cell in self._matrix.cells)
+
+    def _samples(self, cell: Cell) -> int:
+        if _finished(cell, self._folder):
+            return self._budgets[cell]
+        return min(self._budgets[cell], _last_step(self._folder / cell.name))
 
 
-def _on_ray(todo: Sequence[Cell], folder: Path, attempts: int, progress: Progress | None, before: int) -> list[Outcome]:
-    """The same cells as Ray tasks of one core each; the folder must be one that every machine sees."""
+def _finished(cell: Cell, folder: Path) -> bool:
+    return (folder / cell.name / RESULT).exists()
+
+
+def _budget(cell: Cell) -> int:
+    options = dict(cell.options)
+    if "samples" in options:
+        return int(options["samples"])
+    from pfmhr.tracking.config import tracker_preset
+
+    return tracker_preset(options.get("preset", "cpu")).samples
+
+
+def _last_step(directory: Path) -> int:
+    """Samples at the last whole line of a run's metrics; only its end is read, and it is read often."""
+    path = directory / METRICS
     try:
-        import ray  # type: ignore[import-not-found]
-    except ImportError:
-        raise InputError("this engine needs Ray", fix="`pip install 'pfm-hr[ray]'`.", code="missing_extra") from None
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False)
-    task = ray.remote(num_cpus=1, max_retries=attempts)(run_cell)
-    waiting = [task.remote(cell, folder.absolute(), attempts) for cell in todo]
-    done: list[Outcome] = []
-    while waiting:
-        finished, waiting = ray.wait(waiting, timeout=5.0)
-        done += ray.get(finished)
-        if progress:
-            progress(before + len(done), before + len(todo), "cells on Ray")
-    return done
+        with path.open("rb") as handle:
+            handle.seek(max(0, path.stat().st_size - 8192))
+            lines = handle.read().split(b"\n")
+    except OSError:
+        return 0
+    for line in reversed(lines[:-1]):
+        try:
+            return int(json.loads(line)["step"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return 0
 
 
-def _standing(matrix: Matrix, folder: Path, done: int) -> tuple[int, int, str]:
-    """Samples done and in all, and a remark, over the whole matrix."""
-    total = reached = 0
-    for cell in matrix.cells:
-        wanted = int(dict(cell.options).get("samples", 2_000_000))
-        lines = read_metrics(folder / cell.name)
-        total += wanted
-        reached += wanted if (folder / cell.name / RESULT).exists() else min(wanted, lines[-1]["step"] if lines else 0)
-    return reached, total, f"{done} of {len(matrix.cells)} cells"
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{max(0, round(seconds))} s"
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02d} min"

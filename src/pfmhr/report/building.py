@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pfmhr
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.prior import PosePrior
 from pfmhr.report.material import Material, gather
-from pfmhr.report.page import Section, Text, write_page
+from pfmhr.report.page import Figure, Section, Text, write_page
 from pfmhr.report.sections import (
     experiment_sections,
+    left_out_section,
     prior_section,
     speed_section,
     studies_section,
@@ -42,29 +43,40 @@ def build_report(
         before: sections that come first.
     """
     material = gather(paths)
-    folder = out.parent / f"{out.stem}-figures"
+    for path in material.priors[1:]:
+        material.left_out[path] = f"one prior is shown, {material.priors[0]}"
+    for path, why in material.left_out.items():
+        say(f"left out {path}: {why}")
     chosen = PosePrior.load(str(material.priors[0]) if material.priors else prior)
-    sections = list(before)
-    robot = Robot.load("g1")
-    if chosen.joint_names == robot.joint_names:  # the poses shown are those of our own clips
-        say("drawing what the prior knows")
-        sections.append(prior_section(chosen, robot, _poses(robot), folder))
-    sections += _watching(material, chosen, say)
-    say("drawing tables and curves")
-    for section in (
-        tracking_section(material, folder),
-        *experiment_sections(material, folder),
-        studies_section(material, folder),
-        speed_section(material, folder),
-    ):
-        if section is not None:
-            sections.append(section)
+    folder = out.parent / f"{out.stem}-figures"
+    sections = [*before, *_sections(material, chosen, folder, say)]
     lead = (
         f"Made by pfmhr {pfmhr.__version__}. Numbers of the paper stand in grey beside ours. "
         f"Figures also lie in {folder.name}/ as SVG and PDF."
     )
     write_page(out, title, lead, sections)
-    return [out, *sorted(folder.glob("*"))]
+    drawings = [part for section in sections for part in section.parts if isinstance(part, Figure)]
+    return [out, *(file for drawing in drawings for file in drawing.files)]
+
+
+def _sections(material: Material, prior: PosePrior, folder: Path, say: Say) -> Iterator[Section]:
+    watching = _watching(material, prior, say)  # first: a run that cannot be played should not wait for drawings
+    robot = Robot.load("g1")
+    if prior.joint_names == robot.joint_names:
+        say("drawing what the prior knows")
+        yield prior_section(prior, robot, _poses(robot), folder)
+    else:
+        say(f"what the prior knows is shown on clips of the {robot.name} only; this one is of {prior.robot}")
+    yield from watching
+    say("drawing tables and curves")
+    made = (
+        tracking_section(material, folder),
+        *experiment_sections(material, folder),
+        studies_section(material, folder),
+        speed_section(material, folder),
+        left_out_section(material),
+    )
+    yield from (section for section in made if section is not None)
 
 
 def _watching(material: Material, prior: PosePrior, say: Say) -> list[Section]:
@@ -82,6 +94,9 @@ def _watching(material: Material, prior: PosePrior, say: Say) -> list[Section]:
     for directory in material.trackers[:MOST_PLAYERS]:
         say(f"recording {directory}")
         section.parts.append(run_player(directory, prior))
+    more = len(material.trackers) - MOST_PLAYERS
+    if more > 0:
+        section.parts.append(Text(f"{more} more runs are in the table below only."))
     return [section]
 
 

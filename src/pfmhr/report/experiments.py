@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pfmhr.experiments.report import draw_dots
+from pfmhr.experiments.figures import draw_curves, draw_dots
 from pfmhr.report.figures import radar_figure
 from pfmhr.report.page import Command, Part, Section, Table, Text, drawn
 
@@ -30,9 +30,20 @@ def experiment_section(summary: Mapping[str, Any], folder: Path, number: int = 0
             folder,
             f"experiment-{number}",
             lambda path: draw_dots(dict(summary), path),
-            "Million samples to 80 %: every seed a dot, the bar their mean. Runs that never got there have no dot.",
+            "Million samples to 80 %: every seed a dot, the bar their mean. Where runs never got there, a cross at "
+            "their budget and how many.",
         ),
     ]
+    if all("curve" in row for row in summary["rows"]):
+        section.parts.append(
+            drawn(
+                folder,
+                f"experiment-{number}-curves",
+                lambda path: draw_curves(dict(summary), path),
+                "Share of the reference tracked by the mean policy during training. Lines are means over seeds, bands "
+                "go from the lowest to the highest seed, the dotted line is at 80 %.",
+            )
+        )
     section.parts += _radars(summary, folder, number)
     section.parts.append(Command(str(summary["command"])))
     return section
@@ -43,29 +54,28 @@ def verdicts(summary: Mapping[str, Any]) -> list[str]:
     return [
         f"{each['method']} ({each['actions']} actions, {each['skills']} skills): needs fewer samples than "
         f"{summary['plain']} with probability {each['probability']:.2f} [{each['low']:.2f}, {each['high']:.2f}]"
-        + (f"; the interquartile mean of the ratio of samples is {each['ratio']:.2f}." if each.get("ratio") else ".")
+        f"{_ratio(each)}."
         for each in summary["verdicts"]
     ]
 
 
+def _ratio(verdict: Mapping[str, Any]) -> str:
+    if verdict.get("ratio") is None:
+        return ""
+    known = "ratio_low" in verdict
+    interval = f" [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]" if known else ""
+    return f"; the interquartile mean of the ratio of samples is {verdict['ratio']:.2f}{interval}"
+
+
 def _table(summary: Mapping[str, Any]) -> Table:
-    columns = [
-        "skill",
-        "actions",
-        "method",
-        "seeds",
-        "M samples to 80 %",
-        "difference (M)",
-        "success %",
-        "E_pos mm",
-        "E_rot rad",
-        "minutes",
-    ]
+    columns = ["skill", "actions", "method", "seeds", "samples to 80 %, M", "difference, M"]
+    columns += ["success %", "E_pos, mm", "E_rot, rad", "minutes"]
     return Table(columns, [_cells(row) for row in summary["rows"]])
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
-    reached = "Failed" if row["mean"] is None else f"{row['mean']:.2f} ± {row['deviation']:.2f}"
+    spread = "" if row["seeds"] == 1 else f" ± {row['deviation'] or 0.0:.2f}"
+    reached = "Failed" if row["mean"] is None else f"{row['mean']:.2f}{spread}"
     if 0 < row["converged"] < row["seeds"]:
         reached += f" ({row['converged']} of {row['seeds']})"
     gap = row.get("difference")
@@ -98,10 +108,12 @@ def _radars(summary: Mapping[str, Any], folder: Path, number: int) -> list[Part]
 
 
 def radar_scores(rows: Sequence[Mapping[str, Any]], key: str) -> dict[str, dict[str, float]]:
-    """Mean error by method and skill, of the skills that every method has."""
+    """Mean error by method and skill, of the skills that every method has; action spaces are kept apart."""
+    spaces = {row["actions"] for row in rows}
     found: dict[str, dict[str, float]] = {}
     for row in rows:
+        skill = row["skill"] if len(spaces) == 1 else f"{row['skill']}, {row['actions']}"
         if row[key] is not None:
-            found.setdefault(row["method"], {})[row["skill"]] = row[key]
+            found.setdefault(row["method"], {})[skill] = row[key]
     common = set.intersection(*(set(values) for values in found.values())) if found else set()
     return {method: {skill: values[skill] for skill in values if skill in common} for method, values in found.items()}

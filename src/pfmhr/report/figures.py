@@ -20,7 +20,8 @@ METHOD_NAMES = {
     "jvp_with_a_time_per_pose": "autodiff, a time per pose",
     "three_denoiser_calls": "three denoiser calls (FM-Recon)",
 }
-BLUE, ORANGE, GREEN = "#4c6a92", "#d07b32", "#3f8f6b"
+METHOD_COLOURS = {"fused_float32": "#4c6a92", "three_denoiser_calls": "#d07b32"}
+"""The two to be compared; the others stand back."""
 MODE_STEP = 0.7
 """rad that the joint which moves most is turned along a mode in the picture."""
 
@@ -32,7 +33,7 @@ def latency_figure(path: Path, benches: Sequence[Mapping[str, Any]]) -> None:
         for panel, bench in zip(panels, benches, strict=True):
             values = [bench["ratio"][name] for name in names]
             places = list(range(len(names)))[::-1]
-            panel.barh(places, values, color=[BLUE, PAPER, PAPER, ORANGE][: len(names)], height=0.62)
+            panel.barh(places, values, color=[METHOD_COLOURS.get(name, PAPER) for name in names], height=0.62)
             for place, value in zip(places, values, strict=True):
                 panel.text(value, place, f" {value:.2f}", va="center", fontsize=9)
             panel.axvline(1.0, color="#000000", linewidth=0.8, linestyle=":")
@@ -48,23 +49,27 @@ def radar_figure(path: Path, scores: Mapping[str, Mapping[str, float]], title: s
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import MaxNLocator
 
     skills = list(next(iter(scores.values())))
     least = {skill: min(values[skill] for values in scores.values()) for skill in skills}
     angles = np.linspace(0, 2 * np.pi, len(skills), endpoint=False)
-    figure, axes = pyplot.subplots(figsize=(4.6, 4.2), subplot_kw={"projection": "polar"}, layout="constrained")
-    shades = matplotlib.colormaps["viridis"]
+    figure, axes = pyplot.subplots(figsize=(5.6, 4.2), subplot_kw={"projection": "polar"}, layout="constrained")
     for place, (method, values) in enumerate(scores.items()):
         heights = [least[skill] / values[skill] for skill in skills]
-        colour = shades(place / max(1, len(scores) - 1) * 0.85)
+        colour = f"C{place}"
         axes.plot([*angles, angles[0]], [*heights, heights[0]], color=colour, label=method)
         axes.fill([*angles, angles[0]], [*heights, heights[0]], color=colour, alpha=0.08)
     lowest = min(least[skill] / values[skill] for values in scores.values() for skill in skills)
     axes.set_ylim(max(0.0, lowest - 0.15), 1.02)  # type: ignore[attr-defined]
-    axes.set_xticks(angles, skills)
+    axes.set_xticks(angles, [skill.replace("_", " ") for skill in skills])
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.tick_params(axis="x", pad=10)
+    axes.tick_params(axis="y", labelsize=8)
+    axes.grid(color="#9a9a9a", linewidth=0.5)
     axes.set_title(title)
-    axes.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1.25, -0.08))
-    figure.savefig(path)
+    figure.legend(frameon=False, fontsize=9, loc="outside right lower")
+    figure.savefig(path, bbox_inches="tight")  # the layout knows nothing of names around a circle
     pyplot.close(figure)
 
 

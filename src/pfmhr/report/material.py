@@ -9,8 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
+from pfmhr.prior.artefact import FORMAT
 from pfmhr.tracking.runs import RESULT
+from pfmhr.training.artefact import CONFIG
+from pfmhr.training.logging import read_metrics
 from pfmhr.training.runs import RUN
+
+SHOWN = {
+    "study timestep": ("rows", "best_t_eval", "transitions"),
+    "study noise": ("rows", "transitions"),
+    "study perturbation": ("rows", "transitions"),
+    "study plausibility": ("rows",),
+    "bench score": ("preset", "batch", "ratio"),
+    "track compare": ("rows", "curves"),
+    "experiment report": ("name", "plain", "cells", "rows", "verdicts"),
+}
+"""Commands whose JSON a report shows, and what it needs of it."""
 
 
 @dataclass
@@ -21,51 +35,93 @@ class Material:
     """Directories of tracking runs with a result."""
     priors: list[Path] = field(default_factory=list)
     stored: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """JSON results by the command that made them: "study timestep", "bench score", "track compare" …"""
+    """JSON results by the command that made them, one of those above."""
+    left_out: dict[Path, str] = field(default_factory=dict)
+    """What was found and is not shown, with the reason."""
 
     def of(self, command: str) -> list[dict[str, Any]]:
         """Stored results of one command, in the order they were given."""
         return self.stored.get(command, [])
 
+    @property
+    def anything(self) -> bool:
+        """Whether there is something to show."""
+        return bool(self.trackers or self.priors or self.stored)
+
 
 def gather(paths: Sequence[Path]) -> Material:
-    """Sort paths by what they are; directories of results or runs are looked into, one level deep."""
+    """Sort paths by what they are, each once; folders of results or runs are looked into, one level deep."""
     material = Material()
+    seen: set[Path] = set()
     for path in paths:
         if not path.exists():
             raise InputError("no such run or result", where=path, code="not_found")
-        if not _take(material, path):
+        if not _take(material, path, seen):
             inside = sorted(path.iterdir()) if path.is_dir() else []
-            taken = [_take(material, each) for each in inside]
+            taken = [_take(material, each, seen) for each in inside]
             if not any(taken):
-                raise InputError(
-                    "nothing here that a report could show",
-                    where=path,
-                    expected="a finished tracking run, a prior, JSON of a study, bench, comparison or experiment, "
-                    "or a folder of these",
-                    code="bad_input",
-                )
+                material.left_out[path] = "nothing here that a report could show"
+    if not material.anything:
+        found = "; ".join(f"{path}: {why}" for path, why in material.left_out.items())
+        raise InputError(
+            "nothing to report",
+            expected="finished tracking runs, priors, JSON of a study, score bench, comparison or experiment, or "
+            "folders of these",
+            got=found or "no paths",
+            code="bad_input",
+        )
     return material
 
 
-def _take(material: Material, path: Path) -> bool:
-    """Put one path where it belongs; whether there is a place for it."""
-    if path.is_dir():
-        if (path / RUN).exists() and (path / RESULT).exists():
-            material.trackers.append(path)
-        elif (path / "model.safetensors").exists():
+def _take(material: Material, path: Path, seen: set[Path]) -> bool:
+    """Put one path where it belongs, or among what is left out; whether we know what it is."""
+    if path.resolve() in seen:
+        return True
+    if not (_take_directory if path.is_dir() else _take_file)(material, path):
+        return False
+    seen.add(path.resolve())
+    return True
+
+
+def _take_directory(material: Material, path: Path) -> bool:
+    if (path / RUN).exists() and (path / RESULT).exists():
+        material.trackers.append(path)
+    elif (path / CONFIG).exists() and (about := _content(path / CONFIG)).get("format"):
+        if about["format"] == FORMAT:
             material.priors.append(path)
         else:
-            return False
-        return True
+            material.left_out[path] = f"a report has no place for {about['format']}"
+    elif (path / RUN).exists():
+        lines = read_metrics(path)
+        material.left_out[path] = f"not finished: {lines[-1]['step'] if lines else 0:,} samples or steps so far"
+    else:
+        return False
+    return True
+
+
+def _take_file(material: Material, path: Path) -> bool:
     if path.suffix != ".json":
         return False
+    content = _content(path)
+    words = str(content.get("command", "")).split()
+    command = " ".join(words[1:3])
+    if len(words) < 3 or not words[0].startswith("pfmhr"):
+        material.left_out[path] = "no result that names its command"
+    elif command not in SHOWN:
+        material.left_out[path] = f"a report has no place for {command}"
+    elif missing := [name for name in SHOWN[command] if name not in content]:
+        raise InputError(
+            f"not what `pfmhr {command}` writes", where=path, got=f"no {', '.join(missing)}", code="bad_result"
+        )
+    else:
+        material.stored.setdefault(command, []).append(content)
+    return True
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """A JSON object; empty if it is JSON of another kind."""
     try:
         content = json.loads(path.read_bytes())
     except ValueError as error:
         raise InputError(f"unreadable JSON: {error}", where=path, code="bad_result") from error
-    words = str(content.get("command", "")).split() if isinstance(content, dict) else []
-    if len(words) < 3 or not words[0].startswith("pfmhr"):
-        return False
-    material.stored.setdefault(" ".join(words[1:3]), []).append(content)
-    return True
+    return content if isinstance(content, dict) else {}

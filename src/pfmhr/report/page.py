@@ -40,12 +40,18 @@ class Command:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of text; columns named in ``theirs`` are the paper's and stand back."""
+    """Cells of text; columns named in ``theirs`` are the paper's and stand back, those in ``words`` hold sentences."""
 
     kind: ClassVar[str] = "table"
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     theirs: Sequence[str] = ()
+    words: Sequence[str] = ()
+
+    def style(self, column: int) -> str:
+        """The class of a column's cells on the page."""
+        name = self.columns[column]
+        return "theirs" if name in self.theirs else "words" if name in self.words else ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,10 @@ class Figure:
     kind: ClassVar[str] = "figure"
     svg: str
     caption: str
+    files: tuple[Path, ...] = ()
+    """The same drawing on disk."""
+    dark_parts: bool = False
+    """Whether it would vanish on dark paper, whatever its black does: a picture of robots."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +81,10 @@ class Player:
         return to_json(self.content)
 
 
-POINT = 1.4
-"""Pixels of the page a typographic point of a figure may take."""
+POINT = (0.66, 1.2)
+"""Pixels of the page a typographic point of a figure takes at least and at most."""
+BLACKS = ("#000000", "#333333")
+"""Colours of a drawing that mean ink."""
 
 Part = Heading | Text | Command | Table | Figure | Player
 
@@ -84,11 +96,6 @@ class Section:
     title: str
     parts: list[Part] = field(default_factory=list)
 
-    @property
-    def anchor(self) -> str:
-        """Name of the link."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
-
 
 def write_page(path: Path, title: str, lead: str, sections: Sequence[Section]) -> None:
     """Write the whole page to ``path``."""
@@ -97,31 +104,60 @@ def write_page(path: Path, title: str, lead: str, sections: Sequence[Section]) -
     files = resources.files("pfmhr.report")
     template = Environment(autoescape=True).from_string((files / "page.html").read_text(encoding="utf-8"))
     script = (files / "player.js").read_text(encoding="utf-8")
-    text = template.render(title=title, lead=lead, sections=sections, script=script)
+    text = template.render(title=title, lead=lead, sections=anchored(sections), script=script)
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, lambda handle: handle.write(text.encode()))
 
 
-def drawn(folder: Path, name: str, draw: Callable[[Path], object], caption: str) -> Figure:
+def anchored(sections: Sequence[Section]) -> dict[str, Section]:
+    """Sections by the name of the link to them, each of its own."""
+    found: dict[str, Section] = {}
+    for section in sections:
+        name = plain(section.title) or "section"
+        found[name if name not in found else f"{name}-{len(found)}"] = section
+    return found
+
+
+def plain(name: str) -> str:
+    """A name of letters, digits and hyphens, for links and files."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60]
+
+
+def drawn(folder: Path, name: str, draw: Callable[[Path], object], caption: str, dark_parts: bool = False) -> Figure:
     """Let ``draw`` write a figure as SVG and PDF into ``folder``, for papers; returns it for the page."""
     import matplotlib
 
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "pdf.fonttype": 42}):
-        for ending in ("svg", "pdf"):
-            draw(folder / f"{name}.{ending}")
-    return Figure(for_any_background((folder / f"{name}.svg").read_text(encoding="utf-8")), caption)
+    files = tuple(folder / f"{name}.{ending}" for ending in ("svg", "pdf"))
+    settings: Any = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": name,  # ids that no other drawing of the page has, and the same ones every time
+        "pdf.fonttype": 42,
+        "text.parse_math": False,  # a dollar in a clip's name is a dollar
+    }
+    with matplotlib.rc_context(settings):
+        for file in files:
+            draw(file)
+    return Figure(for_any_background(files[0].read_text(encoding="utf-8")), caption, files, dark_parts)
 
 
 def for_any_background(svg: str) -> str:
     """A drawing of matplotlib without its own paper, whose black follows the colour of the page's text."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    width = re.search(r'<svg[^>]*? width="([0-9.]+)pt"', svg)
-    limit = f'<svg style="max-width: {float(width[1]) * POINT:.0f}px"' if width else "<svg"
+    svg = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)
     head, body = svg[: svg.index(">")], svg[svg.index(">") :]
-    svg = limit + re.sub(r' (width|height)="[^"]*"', "", head).removeprefix("<svg") + body
-    svg = re.sub(r"fill: ?#(ffffff|fff)\b", "fill: none", svg)
-    return re.sub(r"(fill|stroke): ?#000000\b", r"\1: currentColor", svg)
+    width = re.search(r' width="([0-9.]+)pt"', head)
+    limits = [f"{float(width[1]) * pixels:.0f}px" for pixels in POINT] if width else []
+    style = f' style="min-width: {limits[0]}; max-width: {limits[1]}"' if limits else ""
+    head = re.sub(r' (width|height|version|xmlns(:\w+)?)="[^"]*"', "", head)
+    body = re.sub(r"fill: ?#(ffffff|fff)\b", "fill: none", body)
+    body = re.sub(rf"(fill|stroke): ?({'|'.join(BLACKS)})\b", r"\1: currentColor", body)
+    return head + style + _without_idle_ids(body)
+
+
+def _without_idle_ids(svg: str) -> str:
+    """Only the ids that something in the drawing refers to: the rest are the same in every drawing of a page."""
+    used = set(re.findall(r"url\(#([^)]+)\)", svg)) | set(re.findall(r'href="#([^"]+)"', svg))
+    return re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", svg)

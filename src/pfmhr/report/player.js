@@ -34,6 +34,7 @@ class Player {
     this.actors = data.actors.map((actor) => ({ ...actor, numbers: decode(actor.poses) }));
     this.count = Math.max(...this.actors.map((actor) => actor.frames));
     this.frame = 0;
+    this.position = 0; // frames, and parts of one while playing
     this.playing = false;
     this.speed = 1;
     this.azimuth = data.azimuth + 0.6;
@@ -47,7 +48,9 @@ class Player {
     this.slider.max = this.count - 1;
     this.connect();
     new ResizeObserver(() => this.paint()).observe(root);
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.paint());
+    for (const media of ["print", "(prefers-color-scheme: dark)"]) {
+      window.matchMedia(media).addEventListener("change", () => this.paint());
+    }
     this.paint();
   }
 
@@ -68,10 +71,12 @@ class Player {
       this.paint();
     });
     this.view.addEventListener("wheel", (event) => {
+      if (document.activeElement !== this.view) return; // the page scrolls past a scene nobody has touched
       event.preventDefault();
       this.distance = Math.max(1.5, Math.min(12, this.distance * Math.exp(event.deltaY * 0.001)));
       this.paint();
     }, { passive: false });
+    if (!this.lines) return;
     const scrub = (event) => {
       const { left, width } = this.lines.getBoundingClientRect();
       const share = (event.clientX - left - MARGIN) / (width - MARGIN - 8);
@@ -86,28 +91,34 @@ class Player {
     this.button.textContent = this.playing ? "Pause" : "Play";
     this.button.setAttribute("aria-pressed", this.playing);
     if (!this.playing) return;
-    if (this.frame >= this.count - 1) this.frame = 0;
+    if (this.frame >= this.count - 1) this.seek(0);
     let last = performance.now();
-    let position = this.frame;
     const tick = (now) => {
       if (!this.playing) return;
-      position += ((now - last) / 1000) * this.data.rate * this.speed;
+      this.position += (Math.max(0, now - last) / 1000) * this.data.rate * this.speed;
       last = now;
-      if (position >= this.count) position = 0;
-      if (Math.floor(position) !== this.frame) this.seek(Math.floor(position));
-      else if (Math.abs(position - this.frame) > 1.5) position = this.frame;  // someone moved the slider
+      if (this.position >= this.count) this.position = 0;
+      this.show(Math.floor(this.position));
       requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);
   }
 
   seek(frame) {
-    this.frame = Math.max(0, Math.min(this.count - 1, frame));
-    this.slider.value = this.frame;
+    this.position = Math.max(0, Math.min(this.count - 1, frame));
+    this.show(this.position);
+  }
+
+  show(frame) {
+    if (frame === this.frame) return;
+    this.frame = frame;
+    this.slider.value = frame;
     this.paint();
   }
 
   paint() {
+    const style = getComputedStyle(this.root);
+    this.colours = Object.fromEntries(["ink", "faint", "grid", "shadow", "lift"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
     this.clock.textContent = `${(this.frame / this.data.rate).toFixed(2)} s`;
     this.paintScene();
     if (this.lines) this.paintLines();
@@ -122,10 +133,6 @@ class Player {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     return { pen, width, height };
-  }
-
-  colour(name) {
-    return getComputedStyle(this.root).getPropertyValue(name).trim();
   }
 
   // The scene
@@ -167,7 +174,7 @@ class Player {
     const { pen } = size;
     const reach = 4;
     const [cx, cy] = [Math.round(this.aim[0]), Math.round(this.aim[1])];
-    pen.strokeStyle = this.colour("--grid");
+    pen.strokeStyle = this.colours.grid;
     pen.lineWidth = 1;
     for (let k = -2 * reach; k <= 2 * reach; k++) {
       for (const swap of [false, true]) {
@@ -183,11 +190,12 @@ class Player {
   }
 
   addRobot(things, actor, size) {
+    const lift = Number(this.colours.lift); // dark parts would vanish on a dark page
     for (const shape of this.data.shapes) {
       const [place, q] = this.body(actor, shape.body);
       const centre = add(place, turn(q, shape.place));
       const orientation = compose(q, shape.turn);
-      const rgb = shape.dark ? shape.rgb : actor.rgb;
+      const rgb = shape.dark ? shape.rgb.map((part) => part + lift) : actor.rgb;
       if (shape.kind === "box") things.push(this.box(centre, orientation, shape.size, rgb, size));
       else things.push(this.bar(centre, turn(orientation, shape.half), shape.radius, rgb, size));
     }
@@ -210,7 +218,7 @@ class Player {
       depth: (a.depth + b.depth) / 2,
       shadow: (pen) => {
         const [c, d] = ends.map((end) => this.project([end[0], end[1], 0], size));
-        stroke(pen, c, d, width * 0.8, this.colour("--shadow"));
+        stroke(pen, c, d, width * 0.8, this.colours.shadow);
       },
       draw: (pen) => {
         // Light falls from the upper left: a dark edge, the colour, a bright streak.
@@ -232,7 +240,8 @@ class Player {
     const faces = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]];
     const lights = faces.map((_, number) => {
       const normal = [[0, 0, -1], [0, 0, 1], [0, -1, 0], [0, 1, 0], [-1, 0, 0], [1, 0, 0]][number];
-      return 0.85 + 0.25 * turn(orientation, normal)[2];
+      const [x, y, z] = turn(orientation, normal);
+      return 0.85 + 0.25 * z + 0.07 * x - 0.04 * y; // from above, and a little from one side
     });
     const depths = faces.map((face) => face.reduce((sum, corner) => sum + corners[corner].depth, 0) / 4);
     const order = [0, 1, 2, 3, 4, 5].sort((m, n) => depths[n] - depths[m]).slice(3);
@@ -258,7 +267,7 @@ class Player {
     this.actors.forEach((actor, number) => {
       const over = frameOver(this.frame, actor);
       const spot = this.project([roots[number][0], roots[number][1], 1.55], size);
-      size.pen.fillStyle = this.colour("--ink");
+      size.pen.fillStyle = this.colours.ink;
       size.pen.fillText(over ? `${actor.name} (${actor.end})` : actor.name, spot.x, Math.max(16, spot.y));
     });
   }
@@ -276,9 +285,9 @@ class Player {
     tracks.forEach((track, number) => {
       const [low, top] = [number * high + high - 6, number * high + 8];
       const up = (value) => low - ((value - track.range[0]) / (track.range[1] - track.range[0] || 1)) * (low - top);
-      pen.fillStyle = this.colour("--ink");
+      pen.fillStyle = this.colours.ink;
       pen.fillText(track.name, 4, top + 10);
-      pen.fillStyle = this.colour("--faint");
+      pen.fillStyle = this.colours.faint;
       pen.fillText(`${track.range[0].toPrecision(2)} … ${track.range[1].toPrecision(2)}`, 4, top + 26);
       for (const line of track.lines) {
         pen.strokeStyle = line.colour;
@@ -287,10 +296,10 @@ class Player {
         line.times.forEach((time, k) => pen.lineTo(across(time), up(line.values[k])));
         pen.stroke();
       }
-      pen.strokeStyle = this.colour("--grid");
+      pen.strokeStyle = this.colours.grid;
       pen.strokeRect(MARGIN, top, width - MARGIN - 8, low - top);
     });
-    pen.strokeStyle = this.colour("--ink");
+    pen.strokeStyle = this.colours.ink;
     pen.lineWidth = 1;
     pen.beginPath();
     pen.moveTo(across(this.frame / this.data.rate), 2);

@@ -65,7 +65,7 @@ def scene(
     start = np.mean([actor.positions[0, :2] for actor in actors], axis=0)
     return {
         "rate": rate,
-        "azimuth": _heading(actors[0].positions[0, 3:7]),
+        "azimuth": heading(actors[0].positions[0, 3:7]),
         "bodies": len(robot.body_names),
         "shapes": _shapes(robot),
         "actors": [_actor(robot, actor, start) for actor in actors],
@@ -84,10 +84,11 @@ def scene(
 
 def to_json(content: dict[str, Any]) -> str:
     """JSON that may stand inside a page's script element."""
-    return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-def _heading(quat: Array) -> float:
+def heading(quat: Array) -> float:
+    """Where a body of this orientation ``(4,)`` wxyz looks, in rad about z."""
     w, x, y, z = (float(part) for part in quat)
     return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pfmhr.prior import PosePrior
 from pfmhr.report import figures, paper
+from pfmhr.report.experiments import experiment_section
 from pfmhr.report.material import Material
-from pfmhr.report.page import Command, Heading, Part, Section, Table, Text, drawn
+from pfmhr.report.page import Command, Heading, Part, Section, Table, Text, drawn, plain
 from pfmhr.robots import Robot
 from pfmhr.studies import noise, perturbation, plausibility, plots, timestep
 from pfmhr.studies.tables import beside, cells
@@ -44,6 +46,7 @@ def prior_section(prior: PosePrior, robot: Robot, poses: Mapping[str, Any], fold
             lambda path: figures.modes_figure(path, prior, robot, poses[first]),
             f"The largest co-variation modes around “{first}”: the robot moved either way along each until one joint "
             f"has turned by {figures.MODE_STEP} rad, and the two joints that move most.",
+            dark_parts=True,
         ),
     ]
     return Section("What the prior knows", parts)
@@ -54,7 +57,7 @@ def tracking_section(material: Material, folder: Path) -> Section | None:
     tables = [(list(each["rows"]), list(each["curves"]), each["command"]) for each in material.of("track compare")]
     if material.trackers:
         groups = grouped(material.trackers)
-        command = "pfmhr track compare " + " ".join(str(path) for path in material.trackers)
+        command = shlex.join(["pfmhr", "track", "compare", *map(str, material.trackers)])
         tables.append(([group.row for group in groups], curves(groups), command))
     if not tables:
         return None
@@ -66,8 +69,8 @@ def tracking_section(material: Material, folder: Path) -> Section | None:
 
 
 def _tracking_table(rows: Sequence[dict[str, Any]]) -> Table:
-    columns = ["run", "seeds", "M samples to 80 %", "paper", "success %", "at 0.5 m %"]
-    columns += ["E_pos mm", "paper, mm", "E_rot rad", "paper, rad", "minutes"]
+    columns = ["run", "seeds", "samples to 80 %, M", "paper, M", "success %", "at 0.5 m %"]
+    columns += ["E_pos, mm", "paper, mm", "E_rot, rad", "paper, rad", "minutes"]
     lines = []
     for row in rows:
         skill = paper.skill_in(row["motions"][0]) if len(row["motions"]) == 1 and row["reward"] == "add" else None
@@ -92,7 +95,7 @@ def _tracking_table(rows: Sequence[dict[str, Any]]) -> Table:
                 _both(row["minutes"], 1, single=single),
             ]
         )
-    return Table(columns, lines, theirs=("paper", "paper, mm", "paper, rad"))
+    return Table(columns, lines, theirs=("paper, M", "paper, mm", "paper, rad"))
 
 
 _TABLES = {"samples": paper.SAMPLES, "position": paper.POSITION, "rotation": paper.ROTATION}
@@ -116,12 +119,12 @@ def _theirs(table: Mapping[str, paper.Number], method: str, digits: int, unit: f
 def _learning_curves(lines: Sequence[dict[str, Any]], folder: Path, number: int) -> list[Part]:
     """One figure per set of clips: curves of different skills in one picture hide each other."""
     parts: list[Part] = []
-    for skill in dict.fromkeys(line["name"].split(",")[0] for line in lines):
+    for place, skill in enumerate(dict.fromkeys(line["name"].split(",")[0] for line in lines)):
         chosen = [line for line in lines if line["name"].split(",")[0] == skill]
         parts.append(
             drawn(
                 folder,
-                f"training-{number}-{skill.replace(' ', '-')}",
+                f"training-{number}-{place}-{plain(skill)}",
                 lambda path, chosen=chosen: draw_curves(chosen, path),
                 f"{skill}: share of the reference tracked by the mean policy during training. Lines are means over "
                 "seeds, bands go from the lowest to the highest seed, the dotted line is the 80 % at which the "
@@ -172,25 +175,31 @@ def studies_section(material: Material, folder: Path) -> Section | None:
         for number, result in enumerate(material.of(command)):
             seen = "clips the prior never saw" if result.get("clips") == "held-out" else "clips of the prior's corpus"
             table = beside(result["rows"], keys, columns, theirs)
+            named = [{**line, **{key: _named(line[key]) for key in keys}} for line in table]
             heads = ["paper" if column.endswith("(paper)") else column.replace("_", " ") for column in table[0]]
             name = f"{command.split()[1]}-{number}"
             section.parts += [
                 Heading(f"{title}: {result['transitions']:,} transitions of {seen}"),
-                Table(heads, cells(table), theirs=("paper",)),
+                Table(heads, cells(named), theirs=("paper",)),
                 drawn(folder, name, lambda path, draw=draw, result=result: draw(path, result), text),
                 Command(result["command"], _machine(result)),
             ]
-    for result in material.of("study plausibility"):
-        section.parts += _plausibility(result, folder)
+    for number, result in enumerate(material.of("study plausibility")):
+        section.parts += _plausibility(result, folder, number)
     return section if section.parts else None
 
 
-def _plausibility(result: dict[str, Any], folder: Path) -> list[Part]:
+def _named(key: Any) -> str:
+    """What a row is about: "0.75", not "0.750"; "sign flip"."""
+    return f"{key:g}" if isinstance(key, float) else str(key).replace("_", " ")
+
+
+def _plausibility(result: dict[str, Any], folder: Path, number: int) -> list[Part]:
     return [
         Heading("Which score sees what"),
         drawn(
             folder,
-            "plausibility",
+            f"plausibility-{number}",
             lambda path: plots.plausibility_figure(path, result, plausibility.METHODS),
             "The chance that a score puts a real transition above a broken one; 0.5 is blind. Scores of single "
             "poses see bad poses and are blind to bad changes; the Pose Geometry Score is the other way round.",
@@ -211,12 +220,19 @@ def speed_section(material: Material, folder: Path) -> Section | None:
 
 def experiment_sections(material: Material, folder: Path) -> list[Section]:
     """Matrices of runs: tables, verdicts, dots, and a radar chart where priors of several sizes were tried."""
-    from pfmhr.report.experiments import experiment_section
-
     stored = material.of("experiment report")
     return [experiment_section(summary, folder, number) for number, summary in enumerate(stored)]
 
 
+def left_out_section(material: Material) -> Section | None:
+    """What was found among the paths and is not on the page, and why."""
+    rows = [(str(path), why) for path, why in material.left_out.items()]
+    columns = ("found", "why it is not here")
+    return Section("Left out", [Table(columns, rows, words=columns)]) if rows else None
+
+
 def _machine(result: Mapping[str, Any]) -> str:
-    revision, cores = result.get("commit") or result.get("pfmhr"), result.get("cores")
-    return f"at revision {revision}, {cores} cores, {result.get('processor')}"
+    """Where it was measured, as far as the result says."""
+    facts = {"revision": result.get("commit") or result.get("pfmhr"), "cores": result.get("cores")}
+    known = [f"{value} {name}" if name == "cores" else f"{name} {value}" for name, value in facts.items() if value]
+    return ", ".join([*known, *filter(None, [result.get("processor")])])

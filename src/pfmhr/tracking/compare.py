@@ -137,7 +137,7 @@ COLUMNS = ["run", "seeds", "samples to 80 % (M)", "success %", "at 0.5 m %", "E_
 
 
 def draw_curves(runs: Sequence[dict[str, Any]], path: Path) -> None:
-    """Success over samples of runs as :func:`curves` gives them: a line per name, a band from lowest to highest seed."""
+    """Success over samples of runs as :func:`curves` gives them: a line per name, a band from least to most."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -77,8 +77,8 @@ class AgentConfig:
     minibatches: int = 4
     learning_rate: float = 1e-3
     desired_kl: float = 0.1
-    """Target of the adaptive rate. With few samples per iteration 0.01 pins the rate so low that nothing is learned, and
-    0.05 lets the deviation shrink before a spin kick is found."""
+    """Target of the adaptive rate. With few samples per iteration 0.01 pins the rate so low that nothing is learned,
+    and with 0.05 a spin kick takes twice as long."""
     scale_rewards: bool = True
     """Divide rewards by the running deviation of the discounted return: a discriminator's scale drifts."""
     separate: SeparateUpdates | None = None

@@ -1,0 +1,72 @@
+"""Figures of a matrix's summary: every seed a dot, and how success grew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+COLUMNS = 4
+"""Panels side by side."""
+
+
+def draw_dots(summary: dict[str, Any], path: Path) -> None:
+    """Samples to 80 %, every seed a dot, one panel per skill; a cross at its budget for a run that never got there."""
+
+    def draw(axis: Any, rows: list[dict[str, Any]]) -> None:
+        for place, row in enumerate(rows):
+            values = [value for value in row["samples_to_80"] if value is not None]
+            axis.plot([place] * len(values), values, "o", alpha=0.6, color=f"C{place}")
+            if values:
+                axis.plot([place - 0.25, place + 0.25], [np.mean(values)] * 2, color=f"C{place}", lw=2)
+            never = len(row["samples_to_80"]) - len(values)
+            if never and "budget" in row:
+                axis.plot(place, row["budget"], "x", color=f"C{place}")
+                axis.annotate(f"{never}", (place, row["budget"]), (4, 0), textcoords="offset points", fontsize=8)
+        axis.set(ylim=(0, None), xlim=(-0.6, len(rows) - 0.4))
+        axis.set_xticks(range(len(rows)), [row["method"] for row in rows], rotation=45, ha="right")
+
+    _panels(summary, path, draw, "million samples to 80 %")
+
+
+def draw_curves(summary: dict[str, Any], path: Path) -> None:
+    """Success over samples, one panel per skill: a method's mean, and the band from its lowest to its highest seed."""
+
+    def draw(axis: Any, rows: list[dict[str, Any]]) -> None:
+        for place, row in enumerate(rows):
+            curve = row["curve"]
+            axis.plot(curve["samples"], curve["success"], color=f"C{place}", label=row["method"])
+            axis.fill_between(curve["samples"], curve["lowest"], curve["highest"], color=f"C{place}", alpha=0.15, lw=0)
+        axis.axhline(0.8, color="grey", lw=0.8, ls=":")
+        axis.set(ylim=(0, 1.02), xlabel="million samples")
+        axis.legend(frameon=False, fontsize=7)
+
+    _panels(summary, path, draw, "share of the reference tracked")
+
+
+def _panels(
+    summary: dict[str, Any], path: Path, draw: Callable[[Any, list[dict[str, Any]]], None], ylabel: str
+) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    panels = list(dict.fromkeys((row["skill"], row["actions"]) for row in summary["rows"]))
+    columns = min(COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+    size = (2.2 + 2.4 * columns, 3.4 * lines)
+    figure, grid = pyplot.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
+    for place, axis in enumerate(grid.flat):
+        if place >= len(panels):
+            axis.set_axis_off()
+            continue
+        draw(axis, [row for row in summary["rows"] if (row["skill"], row["actions"]) == panels[place]])
+        axis.set_title(", ".join(panels[place]))
+        if place % columns == 0:
+            axis.set_ylabel(ylabel)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    pyplot.close(figure)

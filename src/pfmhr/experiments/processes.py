@@ -1,0 +1,184 @@
+"""Cells as processes: killed ones go on, failed ones are tried again, and an interruption lets them save."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from pfmhr.errors import InputError
+from pfmhr.experiments.matrix import Cell
+from pfmhr.files import write_json
+
+RESULT, METRICS = "result.json", "metrics.jsonl"
+"""Files of a tracking run. Their names are repeated here because with their homes comes torch, and nothing here
+computes: not what starts cells, and not the workers of a cluster."""
+LOG, CELL = "console.log", "cell.json"
+ROUND = 5.0
+"""Seconds after which outcomes are handed on even if there are none: time to show progress."""
+PATIENCE = 60.0
+"""Seconds that interrupted cells have for the end of their iteration and its checkpoint."""
+PASSING = ("unexpected", "locked", "")
+"""Codes of errors that another attempt may not meet; the others come from settings and files."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell."""
+
+    cell: Cell
+    finished: bool
+    said: str = ""
+    """Why a cell failed."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How and where cells are run."""
+
+    folder: Path
+    """Of all runs; one that every machine sees."""
+    attempts: int
+    place: Path
+    """Where commands are run: paths in the matrix are relative to it."""
+    program: tuple[str, ...] = ()
+    """What stands before a cell's command line; ``pfmhr`` in this Python unless said."""
+
+    def start(self, cell: Cell, attempt: int) -> Attempt:
+        """A process of its own for a cell, on one thread."""
+        out = self.folder / cell.name
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / CELL, cell.settings)
+        said = tempfile.TemporaryFile()  # noqa: SIM115  read and closed when the process has ended
+        program = self.program or (sys.executable, "-m", "pfmhr.experiments.cell")
+        with (out / LOG).open("a") as log:
+            process = subprocess.Popen(
+                [*program, *cell.arguments(out, threads=1), "--json"],
+                stdin=subprocess.PIPE,  # held open for as long as we live; see cell.py
+                stdout=said,
+                stderr=log,
+                cwd=self.place,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                start_new_session=True,  # Ctrl-C reaches us alone, and cells once, through us
+            )
+        return Attempt(cell, attempt, process, said, out)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A cell that is running."""
+
+    cell: Cell
+    number: int
+    process: subprocess.Popen[bytes]
+    said: IO[bytes]
+    out: Path
+
+    def outcome(self) -> tuple[Outcome, bool]:
+        """What became of it, and whether another attempt may do better."""
+        if self.process.stdin:
+            self.process.stdin.close()
+        code = self.process.returncode
+        error = self._error()
+        self.said.close()
+        if code == 0 and (self.out / RESULT).exists():
+            return Outcome(self.cell, True), False
+        how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        said = error.get("message") or f"{how}; {self._last_line() or 'it said nothing'}"
+        return Outcome(self.cell, False, f"{said} (attempt {self.number})"), error.get("code", "") in PASSING
+
+    def _error(self) -> dict[str, Any]:
+        self.said.seek(0)
+        try:
+            return json.loads(self.said.read())["error"]
+        except (ValueError, KeyError, TypeError):
+            return {}
+
+    def _last_line(self) -> str:
+        lines = (self.out / LOG).read_text(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def run_cells(cells: Sequence[Cell], setting: Setting, workers: int) -> Generator[list[Outcome]]:
+    """Run cells, so many at once; yields outcomes as they come, at least an empty list every few seconds.
+
+    Closed before its end, or interrupted, it lets what is running save and stop.
+    """
+    waiting = deque((cell, 1) for cell in cells)
+    running: list[Attempt] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                running.append(setting.start(*waiting.popleft()))
+            ended = _ended(running)
+            running = [each for each in running if each not in ended]
+            outcomes = []
+            for attempt in ended:
+                outcome, again = attempt.outcome()
+                if again and not outcome.finished and attempt.number < setting.attempts:
+                    waiting.appendleft((attempt.cell, attempt.number + 1))
+                else:
+                    outcomes.append(outcome)
+            yield outcomes
+    finally:
+        _stop(running)
+
+
+def _ended(running: Sequence[Attempt]) -> list[Attempt]:
+    """Wait for the first to end, but not for long."""
+    until = time.monotonic() + ROUND
+    while True:
+        ended = [each for each in running if each.process.poll() is not None]
+        if ended or time.monotonic() > until:
+            return ended
+        time.sleep(0.1)
+
+
+def _stop(running: Sequence[Attempt]) -> None:
+    """Interrupt cells as Ctrl-C would; those that do not end in time are killed and lose a few iterations."""
+    for each in running:
+        each.process.send_signal(signal.SIGINT)
+    until = time.monotonic() + PATIENCE
+    try:
+        for each in running:
+            each.process.wait(max(0.0, until - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        for each in running:
+            each.process.kill()
+            each.process.wait()
+            each.outcome()
+
+
+def require_same(cells: Sequence[Cell], folder: Path) -> None:
+    """Refuse a folder in which a cell of the same name was begun with other settings."""
+    for cell in cells:
+        path = folder / cell.name / CELL
+        if not path.exists():
+            continue
+        try:
+            before = json.loads(path.read_bytes())
+        except ValueError as error:
+            raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
+        now = json.loads(json.dumps(cell.settings))
+        apart = [
+            f"{key}: {before.get(key)} → {now.get(key)}" for key in {**before, **now} if before.get(key) != now.get(key)
+        ]
+        if apart:
+            raise InputError(
+                f"cell {cell.name} was begun with other settings",
+                where=folder,
+                got="; ".join(apart),
+                fix="Give the method or skill another name, or the runs another folder with -o.",
+                code="exists",
+            )

@@ -1,0 +1,138 @@
+"""What is played: a robot's positions frame by frame, and what the prior says of each step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pfmhr.errors import InputError
+from pfmhr.motion import Motion
+from pfmhr.prior import PosePrior
+from pfmhr.reward import Calibration, Ramp
+from pfmhr.reward.timeline import Timeline, score_motion
+from pfmhr.robots import Robot
+from pfmhr.score import PoseGeometryScore
+from pfmhr.sim import Box
+
+if TYPE_CHECKING:
+    from pfmhr.tracking.episode import Episode
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameScores:
+    """Scores of the steps that end at each of T frames; NaN where there is none, as at the first."""
+
+    score: Floats
+    """(T,)"""
+    percentile: Floats
+    """(T,) among the reference's scores."""
+    multiplier: Floats
+    """(T,) factor on a tracking reward."""
+    parts: Floats
+    """(T, J) contributions of the joints; 0 where there is no score."""
+
+    @staticmethod
+    def of(timeline: Timeline, frames: int, rate: float) -> FrameScores:
+        """A timeline's transitions, each at the frame it ends at; a cycle's closing step has none and is left out."""
+        ends = np.rint(timeline.time.double().numpy() * rate).astype(np.intp)
+        shown = timeline.finite.numpy() & (ends < frames)
+        ends = ends[shown]
+
+        def spread(values: torch.Tensor, empty: float) -> Floats:
+            rows = np.full((frames, *values.shape[1:]), empty)
+            rows[ends] = values.numpy()[shown]
+            return rows
+
+        return FrameScores(
+            spread(timeline.score, np.nan),
+            spread(timeline.percentile, np.nan),
+            spread(timeline.multiplier, np.nan),
+            spread(timeline.contributions, 0.0),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Take:
+    """T frames of one robot at the control rate."""
+
+    name: str
+    positions: Floats
+    """(T, 7 + J) MuJoCo positions; (T, J) for a robot that does not float."""
+    rate: float
+    """Frames per second."""
+    joint_names: tuple[str, ...]
+    scores: FrameScores | None = None
+    broken: int = 0
+    """Frames with NaN or infinity in the file; the frame before is shown instead."""
+    note: str = ""
+    """Why there are no scores, or how an episode ended."""
+    boxes: tuple[Box, ...] = ()
+    """What stands in the robot's way."""
+
+
+class Judge:
+    """A prior's score, calibrated on one reference."""
+
+    def __init__(
+        self,
+        prior: PosePrior,
+        reference: Motion,
+        rate: float,
+        t_eval: float = 0.75,
+        ramp: Ramp | None = None,
+        phases: int = 1,
+    ) -> None:
+        self.prior, self.rate, self.ramp = prior, rate, ramp or Ramp()
+        self._score = PoseGeometryScore(prior, t_eval)
+        noise = torch.Generator().manual_seed(0)
+        self._calibration = Calibration.fit(self._score, [reference], 1.0 / rate, noise, phases=phases)
+
+    def scores(self, motion: Motion, frames: int) -> FrameScores:
+        """What it says of a motion shown in so many frames."""
+        noise = torch.Generator().manual_seed(1)
+        timeline = score_motion(self._score, self._calibration, motion, self.ramp, noise)
+        return FrameScores.of(timeline, frames, self.rate)
+
+
+def motion_takes(prior: PosePrior, motions: list[Motion], robot: Robot, rate: float) -> list[Take]:
+    """Clips resampled to the control rate, scored by a prior that is calibrated on the first of them."""
+    takes = [_take(motion, robot, rate) for motion in motions]
+    try:
+        judge = Judge(prior, motions[0], rate)
+    except InputError as error:
+        if error.code != "bad_calibration":
+            raise
+        return [replace(take, note=f"Not scored: {error.what}.") for take in takes]
+    return [
+        replace(take, scores=judge.scores(motion, len(take.positions)))
+        for take, motion in zip(takes, motions, strict=True)
+    ]
+
+
+def episode_takes(episode: Episode, judge: Judge) -> tuple[Take, Take]:
+    """Reference and rollout of an episode; the rollout is scored."""
+    robot, count = episode.robot, len(episode.rollout)
+    done = Motion.from_arrays(robot, episode.rollout[:, 7:], episode.rate, name="rollout")
+    ending = f"Tracked {episode.tracked:.2f} of {episode.possible:.2f} s"
+    note = f"{ending}, then lost: {episode.lost}." if episode.lost else f"{ending}."
+    reference = Take("reference", episode.reference, episode.rate, robot.joint_names, boxes=episode.boxes)
+    scores = judge.scores(done, count)
+    return reference, replace(reference, name="rollout", positions=episode.rollout, scores=scores, note=note)
+
+
+def _take(motion: Motion, robot: Robot, rate: float) -> Take:
+    shown = motion.resample(rate)
+    root = [shown.root_pos, shown.root_quat] if robot.floating_base else []
+    positions = np.concatenate([*root, shown.joint_pos], axis=1).astype(np.float64)
+    sound = np.asarray(np.isfinite(positions).all(axis=1))
+    if not sound.any():
+        raise InputError("no frame of this motion is finite", where=motion.source or motion.name, code="not_finite")
+    last = np.maximum.accumulate(np.where(sound, np.arange(len(sound)), -1))
+    last[last < 0] = int(np.argmax(sound))  # before the first sound frame there is none to go back to
+    return Take(motion.name, positions[last], rate, robot.joint_names, broken=int((~sound).sum()))

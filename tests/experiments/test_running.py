@@ -1,0 +1,169 @@
+"""Cells on workers: once each, tried again after a fault, going on after a kill, stopped by Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pfmhr.errors import InputError
+from pfmhr.experiments import Matrix, processes, run_matrix
+from pfmhr.experiments.running import Standing, _duration
+from pfmhr.files import exclusive
+from pfmhr.tracking import runs
+from pfmhr.tracking.config import TrackerConfig
+from pfmhr.training import logging
+from tests.experiments.conftest import STUB, Declare, attempts, steps
+
+
+def until(true: Callable[[], object], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+
+
+def test_each_cell_gets_what_it_deserves(tmp_path: Path, declare: Declare) -> None:
+    """A fault is met with another attempt, bad input is not, and nobody else is held up."""
+    matrix = declare("fine", "fails", "refused", "fails_once", "dies_once")
+    outcomes = run_matrix(matrix, tmp_path, workers=2, attempts=3, program=STUB)
+    became = {outcome.cell.skill: (outcome.finished, outcome.said) for outcome in outcomes}
+    assert became == {
+        "fine": (True, ""),
+        "fails": (False, "the disk is on fire (attempt 3)"),
+        "refused": (False, "no such motion (attempt 1)"),
+        "fails_once": (True, ""),
+        "dies_once": (True, ""),
+    }
+    tried = {skill: len(attempts(tmp_path, skill)) for skill in matrix.skills}
+    assert tried == {"fine": 1, "fails": 3, "refused": 1, "fails_once": 2, "dies_once": 2}
+    assert len(steps(tmp_path, "dies_once")) == 10  # the second attempt had nothing left to train
+    log = (tmp_path / "fails-add-residual-0" / "console.log").read_text()
+    assert log.splitlines() == [f"fails, attempt {number}" for number in (1, 2, 3)]
+
+
+def test_a_cell_that_is_always_killed_is_told_how(tmp_path: Path, declare: Declare) -> None:
+    (outcome,) = run_matrix(declare("dies_once"), tmp_path, attempts=1, program=STUB)
+    assert outcome.said == "killed by signal 9; dies_once, attempt 1 (attempt 1)"
+
+
+def test_finished_cells_are_not_repeated(tmp_path: Path, declare: Declare) -> None:
+    matrix = declare("fine", "fails_once", seeds=2)
+    assert sum(outcome.finished for outcome in run_matrix(matrix, tmp_path, attempts=1, program=STUB)) == 2
+    assert all(outcome.finished for outcome in run_matrix(matrix, tmp_path, attempts=1, program=STUB))
+    assert [len(attempts(tmp_path, skill, seed)) for skill in matrix.skills for seed in (0, 1)] == [1, 1, 2, 2]
+
+
+def test_cells_compute_with_one_thread_where_they_were_started(tmp_path: Path, declare: Declare) -> None:
+    run_matrix(declare("fine"), tmp_path, program=STUB)
+    result = json.loads((tmp_path / "fine-add-residual-0" / "result.json").read_text())
+    assert (result["omp"], result["place"]) == ("1", os.getcwd())
+
+
+def test_a_folder_of_other_settings_is_refused(tmp_path: Path, declare: Declare) -> None:
+    run_matrix(declare("fine"), tmp_path, program=STUB)
+    path = tmp_path / "stubs.toml"
+    path.write_text(path.read_text().replace("samples = 100", "samples = 200"))
+    with pytest.raises(InputError, match="samples: 100 → 200") as caught:
+        run_matrix(Matrix.read(path), tmp_path, program=STUB)
+    assert caught.value.code == "exists" and "fine-add-residual-0" in str(caught.value)
+
+
+def test_one_experiment_at_a_time_runs_in_a_folder(tmp_path: Path, declare: Declare) -> None:
+    with exclusive(tmp_path), pytest.raises(InputError) as caught:
+        run_matrix(declare("fine"), tmp_path, program=STUB)
+    assert caught.value.code == "locked" and not attempts(tmp_path, "fine")
+
+
+@pytest.fixture
+def started(tmp_path: Path, declare: Declare) -> subprocess.Popen[str]:
+    """A process that runs two cells which wait in the middle, and a third that would come after them."""
+    declare("waits", "waits_too", "fine")
+    path = tmp_path / "stubs.toml"
+    path.write_text(path.read_text().replace('"waits_too"', '"other/waits"'))
+    code = (
+        "import sys; from pathlib import Path; from pfmhr.experiments import Matrix, run_matrix; "
+        f"run_matrix(Matrix.read(Path({str(path)!r})), Path({str(tmp_path)!r}), program={STUB!r})"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    until(lambda: len(steps(tmp_path, "waits")) == len(steps(tmp_path, "waits_too")) == 5)
+    return process
+
+
+def test_an_interruption_reaches_cells_once_and_begins_no_other(started: subprocess.Popen[str], tmp_path: Path) -> None:
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode != 0 and "KeyboardInterrupt" in said
+    for skill in ("waits", "waits_too"):
+        assert (tmp_path / f"{skill}-add-residual-0" / "interrupted").read_text() == "once\n"
+        (process,) = attempts(tmp_path, skill)
+        assert not alive(process)
+    assert not attempts(tmp_path, "fine")
+
+
+def test_a_killed_experiment_leaves_no_cell_behind_and_goes_on(started: subprocess.Popen[str], tmp_path: Path) -> None:
+    started.kill()
+    started.communicate(timeout=60)
+    (process,) = attempts(tmp_path, "waits")
+    until(lambda: not alive(process))
+    for skill in ("waits", "waits_too"):
+        (tmp_path / f"{skill}-add-residual-0" / "go").touch()
+    outcomes = run_matrix(Matrix.read(tmp_path / "stubs.toml"), tmp_path, program=STUB)
+    assert all(outcome.finished for outcome in outcomes)
+    lines = [json.loads(line) for line in steps(tmp_path, "waits")]
+    assert [line["step"] for line in lines] == list(range(10, 101, 10))  # nothing twice
+    assert len({line["process"] for line in lines}) == 2
+
+
+def test_progress_counts_samples_and_tells_the_time_left(tmp_path: Path, declare: Declare) -> None:
+    matrix = declare("fine", "refused", "waits")
+    standing = Standing(matrix, tmp_path)
+    assert standing.now([]) == (0, 300, "0 of 3 cells")
+    (tmp_path / "waits-add-residual-0" / "go").parent.mkdir()
+    (tmp_path / "waits-add-residual-0" / "go").touch()
+    seen: list[tuple[int, int, str]] = []
+    run_matrix(matrix, tmp_path, workers=1, program=STUB, progress=lambda *now: seen.append(now))
+    assert seen[0][0] == 100 and seen[0][2].startswith("1 of 3 cells, ") and seen[0][2].endswith(" left")
+    assert seen[-1][:2] == (200, 300) and seen[-1][2] == "2 of 3 cells, 1 failed, 0 s left"
+
+
+def test_a_line_of_metrics_that_is_being_written_is_passed_over(tmp_path: Path, declare: Declare) -> None:
+    matrix = declare("fine")
+    (tmp_path / "fine-add-residual-0").mkdir()
+    (tmp_path / "fine-add-residual-0" / "metrics.jsonl").write_text('{"step": 30}\n{"step": 40, "loss": 1')
+    assert Standing(matrix, tmp_path).now([])[0] == 30
+
+
+def test_files_of_a_run_have_the_names_that_tracking_gives_them() -> None:
+    assert (processes.METRICS, processes.RESULT) == (logging.METRICS, runs.RESULT)
+
+
+def test_a_cell_without_a_budget_has_its_preset_s(tmp_path: Path, declare: Declare) -> None:
+    declare("fine")
+    path = tmp_path / "stubs.toml"
+    path.write_text(path.read_text().replace(", samples = 100", ""))
+    assert Standing(Matrix.read(path), tmp_path).now([])[1] == TrackerConfig().samples
+
+
+def test_durations_are_told_in_fitting_units() -> None:
+    assert [_duration(seconds) for seconds in (12.3, 95.0, 5940.0, 30000.0)] == [
+        "12 s",
+        "2 min",
+        "99 min",
+        "8 h 20 min",
+    ]
