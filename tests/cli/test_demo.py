@@ -35,6 +35,7 @@ def few_threads() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "FAST", TINY)
+    monkeypatch.setattr(demo, "use_threads", lambda _: torch.set_num_threads(1))  # test workers share the cores
     monkeypatch.setattr(demo, "MATRIX", demo.MATRIX.replace("actions =", f"{SETTINGS}actions ="))
 
 

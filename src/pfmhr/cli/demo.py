@@ -37,11 +37,13 @@ class Length:
     prior_steps: int = 400
     """0: take the prior that comes with the package."""
     clip: str = "walk"
-    samples: int = 800_000
+    samples: int = 900_000
     """Per tracker."""
+    evaluate_every: int = 10
+    """Iterations of training between evaluations."""
 
 
-FAST = Length(variations=20, prior_steps=0, samples=150_000)
+FAST = Length(variations=20, prior_steps=0, clip="squat", samples=180_000, evaluate_every=4)
 
 
 def demo(out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("demo"), fast: bool = False) -> int:
@@ -130,6 +132,7 @@ def _score(robot: Robot, name: str, clip: Motion, out: Path) -> Section:
 MATRIX = """# Two trackers that differ in the prior only. Again, or with other settings: pfmhr experiment run {path}
 name = "demo"
 actions = ["residual"]
+evaluate_every = {every}
 [methods]
 add = {{}}
 pfm = {{ prior = {prior} }}
@@ -147,7 +150,8 @@ def _trackers(length: Length, prior: str, out: Path) -> list[Path]:
     say(f"\n7. Two trackers of the {length.clip}, {length.samples:,} samples each: ADD without and with the prior")
     declared, folder = out / "trackers.toml", out / f"trackers-{length.samples}"
     quoted = json.dumps(prior, ensure_ascii=False)  # a string of toml is written like one of JSON
-    text = MATRIX.format(path=declared, prior=quoted, clip=length.clip, samples=length.samples)
+    about = {"clip": length.clip, "samples": length.samples, "every": length.evaluate_every}
+    text = MATRIX.format(path=declared, prior=quoted, **about)
     write_atomically(declared, lambda handle: handle.write(text.encode()))
     matrix = Matrix.read(declared)
     with training_bar("training trackers") as progress:

@@ -15,15 +15,18 @@ COLUMNS = 4
 def draw_dots(summary: dict[str, Any], path: Path) -> None:
     """Samples to 80 %, every seed a dot, one panel per skill; a cross at its budget for a run that never got there."""
 
+    colours = _colours(summary)
+
     def draw(axis: Any, rows: list[dict[str, Any]]) -> None:
         for place, row in enumerate(rows):
+            colour = colours[row["method"]]
             values = [value for value in row["samples_to_80"] if value is not None]
-            axis.plot([place] * len(values), values, "o", alpha=0.6, color=f"C{place}")
+            axis.plot([place] * len(values), values, "o", alpha=0.6, color=colour)
             if values:
-                axis.plot([place - 0.25, place + 0.25], [np.mean(values)] * 2, color=f"C{place}", lw=2)
+                axis.plot([place - 0.25, place + 0.25], [np.mean(values)] * 2, color=colour, lw=2)
             never = len(row["samples_to_80"]) - len(values)
             if never and "budget" in row:
-                axis.plot(place, row["budget"], "x", color=f"C{place}")
+                axis.plot(place, row["budget"], "x", color=colour)
                 axis.annotate(f"{never}", (place, row["budget"]), (4, 0), textcoords="offset points", fontsize=8)
         axis.set(ylim=(0, None), xlim=(-0.6, len(rows) - 0.4))
         axis.set_xticks(range(len(rows)), [row["method"] for row in rows], rotation=45, ha="right")
@@ -34,16 +37,24 @@ def draw_dots(summary: dict[str, Any], path: Path) -> None:
 def draw_curves(summary: dict[str, Any], path: Path) -> None:
     """Success over samples, one panel per skill: a method's mean, and the band from its lowest to its highest seed."""
 
+    colours = _colours(summary)
+
     def draw(axis: Any, rows: list[dict[str, Any]]) -> None:
-        for place, row in enumerate(rows):
+        for row in rows:
+            colour = colours[row["method"]]
             curve = row["curve"]
-            axis.plot(curve["samples"], curve["success"], color=f"C{place}", label=row["method"])
-            axis.fill_between(curve["samples"], curve["lowest"], curve["highest"], color=f"C{place}", alpha=0.15, lw=0)
+            axis.plot(curve["samples"], curve["success"], color=colour, label=row["method"])
+            axis.fill_between(curve["samples"], curve["lowest"], curve["highest"], color=colour, alpha=0.15, lw=0)
         axis.axhline(0.8, color="grey", lw=0.8, ls=":")
         axis.set(ylim=(0, 1.02), xlabel="million samples")
         axis.legend(frameon=False, fontsize=7)
 
     _panels(summary, path, draw, "share of the reference tracked")
+
+
+def _colours(summary: dict[str, Any]) -> dict[str, str]:
+    """A method has the same one in every panel, also where others have no runs yet."""
+    return {method: f"C{place}" for place, method in enumerate(dict.fromkeys(row["method"] for row in summary["rows"]))}
 
 
 def _panels(
