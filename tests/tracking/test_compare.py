@@ -29,6 +29,7 @@ def result(seed: int = 0, reached: float | None = 4e6, success: float = 0.9, **c
         "samples_to_80": reached,
         "grid": 120_000,
         "seconds": 600.0,
+        "time_shares": {"simulation": 1.0},
         "final": {"random": final, "beginning": final},
         "evaluations": [{"samples": 0, **final}, {"samples": 5_000_000, **final}],
         **changes,
