@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import pickle
+import signal
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,9 @@ from scipy.spatial.transform import Rotation
 from pfmhr.motion import Motion
 from pfmhr.motion.reading import ReadOptions, read_motions
 from pfmhr.robots import Robot, body_poses
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "repeatable",
