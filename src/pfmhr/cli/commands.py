@@ -41,8 +41,8 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "the prior": (
         Command("prior train", "prior:train", "Learn a pose prior by flow matching"),
         Command("prior extend", "prior:extend", "Go on training a prior on a larger corpus"),
-        Command("prior eval", "prior:evaluate", "Judge a prior on poses it has not seen"),
-        Command("prior closed-form", "prior:closed_form", "Compare with data whose right Jacobian is known"),
+        Command("prior eval", "prior_quality:evaluate", "Judge a prior on poses it has not seen"),
+        Command("prior closed-form", "prior_quality:closed_form", "Compare with data whose right Jacobian is known"),
         Command("prior sample", "prior:sample", "Draw new poses"),
         Command("prior info", "prior:info", "Network, data, training and hash of a prior"),
     ),

@@ -1,4 +1,4 @@
-"""``pfmhr prior train | extend | eval | closed-form | sample | info``."""
+"""``pfmhr prior train | extend | sample | info``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, remark, say, teller, training_bar
+from pfmhr.cli.console import print_json, print_table, say, teller, training_bar
 from pfmhr.cli.options import given, use_threads
 
 Corpus = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")]
@@ -152,96 +152,6 @@ def extend(
     return 0
 
 
-def evaluate(
-    prior: Prior,
-    corpus: Corpus,
-    /,
-    out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
-    robot: str | None = None,
-    poses: int = 4000,
-    seed: int = 0,
-    json: bool = False,
-) -> int:
-    """Judge a prior on poses it has not seen: held-out loss, the shape of its Jacobian, its samples.
-
-    The sources held out in training are held out here. The yardstick beside the samples' figures is
-    the same comparison between two halves of the data.
-
-    Examples:
-        pfmhr prior eval runs/prior corpora/mine -o runs/prior/eval
-
-    Args:
-        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
-        corpus: the corpus it was trained on, or another one.
-        out: folder for eval.json and a page of plots.
-        robot: path of the MJCF, for a robot that is not bundled.
-        poses: how many held-out poses and samples.
-        seed: of the samples.
-        json: print one JSON object.
-    """
-    from pfmhr.bench.machine import provenance
-    from pfmhr.corpus import PoseCorpus
-    from pfmhr.files import write_json
-    from pfmhr.prior import PosePrior
-    from pfmhr.prior.evaluation import evaluate_prior
-    from pfmhr.robots import Robot
-
-    loaded, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
-    result = evaluate_prior(loaded, opened, Robot.load(robot or loaded.robot), poses, seed, out) | provenance()
-    if out is not None:
-        write_json(out / "eval.json", result)
-    if json:
-        print_json(result)
-        return 0
-    _show_evaluation(result)
-    if out is not None:
-        say(f"{out}/eval.json, {out}/eval.png")
-    return 0
-
-
-def closed_form(
-    out: Out,
-    preset: Literal["tiny", "small", "paper"] = "small",
-    steps: int = 8000,
-    seed: int = 0,
-    threads: int | None = None,
-    json: bool = False,
-) -> int:
-    """Train on a mixture of Gaussians, where the right Jacobian is known, and say how far off ours is.
-
-    Examples:
-        pfmhr prior closed-form -o runs/closed-form
-
-    Args:
-        out: directory of the run.
-        preset: size of the network.
-        steps: how many steps.
-        seed: of the mixture and the training.
-        threads: threads to compute with; all cores unless said.
-        json: print one JSON object.
-    """
-    from pfmhr.bench.machine import provenance
-    from pfmhr.files import write_json
-    from pfmhr.prior import PriorConfig, TrainConfig
-    from pfmhr.prior import preset as network_preset
-    from pfmhr.prior.closed_form import closed_form_check
-    from pfmhr.robots import Robot
-
-    use_threads(threads)
-    config, training = PriorConfig(network=network_preset(preset)), TrainConfig(steps=steps, seed=seed)
-    with training_bar("training") as progress:
-        result = closed_form_check(out, Robot.load("g1"), config, training, 8, seed, remark, progress)
-    result |= {"steps": steps, "batch_size": training.batch_size, "seed": seed, **provenance()}
-    write_json(out / "closed_form.json", result)
-    if json:
-        print_json(result)
-        return 0
-    figures = list(next(iter(result["by_time"].values())))
-    rows = [[time, *(f"{errors[name]:.4f}" for name in figures)] for time, errors in result["by_time"].items()]
-    print_table("", ["flow time", *(name.replace("_", " ") for name in figures)], rows)
-    return 0
-
-
 def sample(
     prior: Prior,
     /,
@@ -310,18 +220,3 @@ def info(prior: Prior, /, json: bool = False) -> int:
     else:
         print_table("", ["", ""], [[name, str(value)] for name, value in facts.items()])
     return 0
-
-
-def _show_evaluation(result: dict[str, Any]) -> None:
-    losses = result["loss_by_time"]
-    print_table(
-        "held-out velocity loss per joint", ["t", *losses], [["loss", *(f"{loss:.3f}" for loss in losses.values())]]
-    )
-    shapes = result["jacobian"]
-    names = list(next(iter(shapes.values())))
-    rows = [[time, *(f"{shape[name]:.4f}" for name in names)] for time, shape in shapes.items()]
-    print_table("shape of the Jacobian", ["t", *(name.replace("_", " ") for name in names)], rows)
-    comparisons = ("samples_against_held_out", "data_against_held_out", "two_halves_of_the_data")
-    figures = list(result[comparisons[0]])
-    rows = [[name.replace("_", " "), *(f"{result[which][name]:.4f}" for which in comparisons)] for name in figures]
-    print_table("likeness", ["", *(which.replace("_", " ") for which in comparisons)], rows)
