@@ -171,6 +171,22 @@ def test_a_row_has_success_by_budget_errors_and_time_with_deviations(tmp_path: P
     assert row["curve"]["samples"] == [0.0, 2.0] and row["curve"]["highest"] == [0.0, 1.0]
 
 
+def test_every_run_is_kept_with_what_its_prior_did(tmp_path: Path) -> None:
+    """Two iterations between evaluations: factors 0.8 and 1.0, half of the first cut as far as ever."""
+    pretend(tmp_path, "walk-add-residual-0", 1.0)
+    pretend(tmp_path, "walk-pfm-residual-0", 0.5)
+    figures = [(1_000_000, 0.8, 0.5, 0.5), (2_000_000, 1.0, 1.0, 0.0)]
+    names = ("step", "modulator_multiplier", "modulator_share_good", "modulator_share_bad")
+    lines = [json.dumps(dict(zip(names, line, strict=True))) for line in figures]
+    (tmp_path / "walk-pfm-residual-0" / "metrics.jsonl").write_text("\n".join(lines))
+    summary = summarise(Matrix.read(declared(tmp_path)), tmp_path)
+    plain, ours = summary["runs"]
+    assert (plain["cell"], plain["samples"], plain["success"]) == ("walk-add-residual-0", [0, 2_000_000], [0.0, 1.0])
+    assert "multiplier" not in plain and plain["final"]["random"]["position_error"] == 0.02
+    assert (ours["multiplier"], ours["share_good"], ours["share_bad"]) == ([0.9], [0.75], [0.25])
+    assert summary["core_hours"] == 0.03  # two minutes
+
+
 def test_the_report_shows_everything_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for seed, (plain, ours) in enumerate([(1.0, 0.8), (1.2, 0.9)]):
         pretend(tmp_path, f"walk-add-residual-{seed}", plain)

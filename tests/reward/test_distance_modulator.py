@@ -28,6 +28,7 @@ from ..score.priors import joint_names, refused, seeded
 from .gauge import DT, clip, clip_scoring, gauge, percents, steps_scoring
 
 HALF = math.exp(-0.5)
+SHARES = ("share_good", "share_between", "share_bad")
 
 
 class First(nn.Module):
@@ -208,7 +209,10 @@ def test_statistics_by_hand() -> None:
     expected = {
         "multiplier": (1.0 + math.exp(-0.25) + HALF) / 3,
         "percentile": 0.5,
-        "share_cut": 2 / 3,
+        "share_good": 1 / 3,
+        "share_between": 1 / 3,
+        "share_bad": 1 / 3,
+        "masked": 2.0,
         "not_finite": 1.0,
     }
     assert modulator.statistics(reset=False) == pytest.approx(expected, abs=1e-6)
@@ -328,7 +332,7 @@ def test_all_modulators_are_called_alike(name: str) -> None:
     assert bool((reward >= 3.0 * HALF - 1e-5).all()) and bool((reward <= 3.0).all())
     assert reward[3:].tolist() == [3.0, 3.0]  # broken, and without a pose before
     if name != "none":
-        assert set(figures) == {"multiplier", "percentile", "share_cut", "not_finite"}
+        assert set(figures) == {"multiplier", "percentile", *SHARES, "masked", "not_finite"}
         assert figures["not_finite"] == 1.0
     else:
         assert reward.tolist() == [3.0] * 5 and figures == {}

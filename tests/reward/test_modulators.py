@@ -90,21 +90,25 @@ def test_statistics_by_hand() -> None:
     expected = {
         "multiplier": (math.exp(-0.25) + HALF + 1.0) / 3,
         "percentile": 0.18,
-        "share_cut": 2 / 3,
+        "share_good": 1 / 3,
+        "share_between": 1 / 3,
+        "share_bad": 1 / 3,
+        "masked": 2.0,
         "not_finite": 1.0,
     }
     assert modulator.statistics(reset=False) == pytest.approx(expected, abs=1e-6)
     modulator(before, after, DT, valid=torch.tensor([True, True, True, False, True]))
-    assert modulator.statistics() == pytest.approx({**expected, "not_finite": 2.0}, abs=1e-6)
+    assert modulator.statistics() == pytest.approx({**expected, "masked": 4.0, "not_finite": 2.0}, abs=1e-6)
     assert modulator.statistics() == {}
 
 
 def test_statistics_start_again_after_they_were_read() -> None:
     modulator = RewardModulator(gauge(), percents())
     modulator(*steps_scoring([0.0]), DT)
-    assert modulator.statistics()["share_cut"] == 1.0
+    assert modulator.statistics()["share_bad"] == 1.0
     modulator(*steps_scoring([1.0]), DT)
-    assert modulator.statistics() == {"multiplier": 1.0, "percentile": 1.0, "share_cut": 0.0, "not_finite": 0.0}
+    shares = {"share_good": 1.0, "share_between": 0.0, "share_bad": 0.0}
+    assert modulator.statistics() == {"multiplier": 1.0, "percentile": 1.0, **shares, "masked": 0.0, "not_finite": 0.0}
     modulator(*steps_scoring([0.0]), DT, valid=torch.tensor([False]))
     assert modulator.statistics()["multiplier"] == 1.0  # nothing was judged
 
@@ -142,7 +146,7 @@ def test_factors_need_no_gradients(mode: Any) -> None:
         factors = modulator(*steps_scoring([0.03, 0.5]), DT)
     assert factors.tolist() == pytest.approx([math.exp(-0.25), 1.0], abs=1e-6) and not factors.requires_grad
     modulator(*steps_scoring([0.03, 0.5]), DT)
-    assert modulator.statistics()["share_cut"] == 0.5
+    assert modulator.statistics()["share_between"] == 0.5
 
 
 def test_poses_may_be_arrays_of_numpy() -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pfmhr.errors import InputError
+from pfmhr.experiments.cells import ERRORS, Done, finished
 from pfmhr.experiments.figures import draw_curves, draw_dots
-from pfmhr.experiments.matrix import Cell, Matrix
-from pfmhr.experiments.processes import RESULT, require_same
+from pfmhr.experiments.matrix import Matrix
+from pfmhr.experiments.processes import require_same
 from pfmhr.experiments.statistics import paired_difference, probability_of_improvement, success_at, typical_ratio
 
 __all__ = ["draw_curves", "draw_dots", "summarise"]
@@ -24,29 +23,10 @@ SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of a skill's budget, at which success is reported."""
 
 
-@dataclass(frozen=True)
-class Done:
-    """A finished cell."""
-
-    cell: Cell
-    result: dict[str, Any]
-
-    @property
-    def needed(self) -> float:
-        """Samples to 80 %; infinite if it never got there."""
-        reached = self.result["samples_to_80"]
-        return float("inf") if reached is None else float(reached)
-
-    @property
-    def bounded(self) -> float:
-        """The same, but at most the run's budget: a lower bound where it never got there."""
-        return min(self.needed, float(self.result["samples"]))
-
-
 def summarise(matrix: Matrix, folder: Path) -> dict[str, Any]:
-    """One row per skill, action space and method, and per action space a verdict over all skills."""
+    """One row per skill, action space and method, per action space a verdict over all skills, and every run alone."""
     require_same(matrix.cells, folder)
-    done = _finished(matrix, folder)
+    done = finished(matrix, folder)
     if not done:
         raise InputError("no cell of this experiment is finished", where=folder, code="not_found")
     plain = PLAIN if PLAIN in matrix.methods else matrix.methods[0]
@@ -67,21 +47,11 @@ def summarise(matrix: Matrix, folder: Path) -> dict[str, Any]:
         "name": matrix.name,
         "plain": plain,
         "cells": {"finished": len(done), "all": len(matrix.cells)},
+        "core_hours": round(sum(each.result["seconds"] for each in done) / 3600.0, 2),
         "rows": rows,
         "verdicts": verdicts,
+        "runs": [each.summary for each in done],
     }
-
-
-def _finished(matrix: Matrix, folder: Path) -> list[Done]:
-    found = []
-    for cell in matrix.cells:
-        path = folder / cell.name / RESULT
-        if path.exists():
-            try:
-                found.append(Done(cell, json.loads(path.read_bytes())))
-            except ValueError as error:
-                raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
-    return found
 
 
 def _of(done: Sequence[Done], skill: str, space: str, method: str) -> dict[int, Done]:
@@ -99,7 +69,7 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
     reached = [value for value in needed if np.isfinite(value)]
     final = [result["final"]["random"] for result in results]
     budget = min(result["samples"] for result in results)
-    ends = {key: [each[key] for each in final] for key in ("success", "position_error", "rotation_error")}
+    ends = {key: [each.get(key) for each in final] for key in ERRORS}
     ends["minutes"] = [result["seconds"] / 60.0 for result in results]
     by_budget = [[success_at(result, share * budget) for result in results] for share in SHARES]
     row: dict[str, Any] = {

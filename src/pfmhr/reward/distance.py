@@ -83,7 +83,7 @@ class DistanceModulator:
         badness = self.settings.badness(distance.nan_to_num(posinf=0.0), near)
         judged = finite if valid is None else finite & as_mask(valid, finite)
         badness = torch.where(judged, badness, 0.0)
-        self._tally.add(torch.exp(-self.settings.alpha * badness), 1.0 - badness, judged, finite)
+        self._tally.add(torch.exp(-self.settings.alpha * badness), 1.0 - badness, badness, judged, finite)
         if self.settings.combine == "multiply":
             return torch.exp(-self.settings.alpha * badness)
         return self.settings.weight * torch.exp(-badness)

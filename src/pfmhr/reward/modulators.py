@@ -95,7 +95,7 @@ class _CalibratedModulator(ABC):
         percentile = self.percentile(values, self.calibration.motion_ids(values, motion_id))
         judged = finite if valid is None else finite & as_mask(valid, finite)
         multiplier = torch.where(judged, self.ramp.multiplier(percentile), 1.0)
-        self._tally.add(multiplier, percentile, judged, finite)
+        self._tally.add(multiplier, percentile, self.ramp.shortfall(percentile), judged, finite)
         return multiplier
 
     def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
@@ -107,7 +107,7 @@ class _CalibratedModulator(ABC):
         """Reference percentile ``(N,)`` of score values ``(channels, N)``; high is good."""
 
     def statistics(self, reset: bool = True) -> dict[str, float]:
-        """Mean factor and percentile, share of transitions cut, and how many were not finite."""
+        """Mean factor and percentile, shares of the three regions of the ramp, how many were masked or not finite."""
         return self._tally.figures(reset)
 
 

@@ -30,8 +30,11 @@ class Ramp:
 
     def multiplier(self, percentile: Tensor) -> Tensor:
         """Percentiles in [0, 1], any shape → factors in [exp(−α), 1]."""
-        shortfall = (self.p_good - percentile) / (self.p_good - self.p_bad)
-        return torch.exp(-self.alpha * shortfall.clamp(0.0, 1.0))
+        return torch.exp(-self.alpha * self.shortfall(percentile))
+
+    def shortfall(self, percentile: Tensor) -> Tensor:
+        """ρ: 0 from p_good on, 1 at and below p_bad."""
+        return ((self.p_good - percentile) / (self.p_good - self.p_bad)).clamp(0.0, 1.0)
 
     def region(self, percentile: Tensor) -> Tensor:
         """0 below p_bad, 1 on the ramp, 2 from p_good on."""

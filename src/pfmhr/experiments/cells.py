@@ -1,0 +1,83 @@
+"""Finished cells of a matrix, and what of each is worth keeping."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pfmhr.errors import InputError
+from pfmhr.experiments.matrix import Cell, Matrix
+from pfmhr.experiments.processes import RESULT
+from pfmhr.training.logging import read_metrics
+
+ERRORS = ("success", "success_strict", "position_error", "rotation_error", "body_error")
+"""What every evaluation tells and a table may want."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished cell."""
+
+    cell: Cell
+    result: dict[str, Any]
+    folder: Path
+
+    @property
+    def needed(self) -> float:
+        """Samples to 80 %; infinite if it never got there."""
+        reached = self.result["samples_to_80"]
+        return float("inf") if reached is None else float(reached)
+
+    @property
+    def bounded(self) -> float:
+        """The same, but at most the run's budget: a lower bound where it never got there."""
+        return min(self.needed, float(self.result["samples"]))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """This run alone: its curve, its errors at the end from both kinds of start, its time, its prior's work."""
+        seen = self.result["evaluations"]
+        return {
+            "cell": self.cell.name,
+            "samples_to_80": self.result["samples_to_80"],
+            "seconds": self.result["seconds"],
+            "time_shares": self.result.get("time_shares", {}),
+            "final": {start: _rounded(found, ERRORS) for start, found in self.result["final"].items()},
+            "samples": [each["samples"] for each in seen],
+            **{key: [_round(each.get(key)) for each in seen] for key in ERRORS},
+            **self._modulation([each["samples"] for each in seen]),
+        }
+
+    def _modulation(self, samples: list[int]) -> dict[str, list[float]]:
+        """Mean factor and region shares over the iterations between evaluations; nothing without a modulator."""
+        lines = [line for line in read_metrics(self.folder) if "modulator_multiplier" in line]
+        spans = [[line for line in lines if low < line["step"] <= high] for low, high in pairwise(samples)]
+        return {
+            name.removeprefix("modulator_"): [_round(sum(line[name] for line in span) / len(span)) for span in spans]
+            for name in ("modulator_multiplier", "modulator_share_good", "modulator_share_bad")
+            if spans and all(span and name in span[0] for span in spans)
+        }
+
+
+def finished(matrix: Matrix, folder: Path) -> list[Done]:
+    """The cells of a matrix that have a result, in its order."""
+    found = []
+    for cell in matrix.cells:
+        path = folder / cell.name / RESULT
+        if path.exists():
+            try:
+                found.append(Done(cell, json.loads(path.read_bytes()), path.parent))
+            except ValueError as error:
+                raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
+    return found
+
+
+def _rounded(found: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: _round(found.get(key)) for key in keys}
+
+
+def _round(value: float | None) -> Any:
+    return None if value is None else round(value, 4)
