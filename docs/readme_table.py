@@ -57,23 +57,23 @@ def _speed_rows() -> list[tuple[str, str, str, str]]:
 
 
 def _tracking_rows() -> list[tuple[str, str, str, str]]:
-    if not (ROOT / "results" / "tracking.json").exists():
-        return []
-    from pfmhr.report import paper
+    """Comparisons of ADD with and without PFM-HR that have more than one seed."""
+    from experiment_tables import said
 
-    rows = []
-    for row in _stored("tracking")["rows"]:
-        skill = paper.skill_in(row["motions"][0]) if len(row["motions"]) == 1 else None
-        if skill is None or row["modulator"] not in ("none", "pfm") or row["seeds"] < 2:
-            continue
-        theirs = paper.SAMPLES[skill][row["modulator"]]
-        method = "ADD" if row["modulator"] == "none" else "ADD + PFM-HR"
-        mine = "Failed" if row["samples_to_80"] is None else "{:.2f} ± {:.2f}".format(*row["samples_to_80"])
-        said = "Failed" if theirs is None else f"{theirs[0]:.1f} ± {theirs[1]:.1f}"
-        rows.append(
-            (f"{skill}, {method}: M samples to 80 %, {row['seeds']} seeds", said, mine, "`pfmhr track compare`")
+    from pfmhr.experiments.wording import reached
+
+    names = {"add": "ADD", "pfm": "ADD + PFM-HR"}
+    return [
+        (
+            f"{row['skill']}, {row['actions']}, {names[row['method']]}: M samples to 80 %, {row['seeds']} seeds",
+            said(row["skill"], row["method"]),
+            reached(row),
+            "`pfmhr experiment run`",
         )
-    return rows
+        for path in sorted((ROOT / "results").glob("experiment_*.json"))
+        for row in json.loads(path.read_text())["rows"]
+        if row["method"] in names and row["seeds"] > 1
+    ]
 
 
 if __name__ == "__main__":

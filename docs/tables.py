@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from experiment_tables import write_experiments
+
 from pfmhr.studies import noise, perturbation, timestep
 from pfmhr.studies.tables import beside, cells
 
@@ -37,6 +39,7 @@ def write_tables() -> None:
         (folder / f"{path.stem}.md").write_text(_markdown(table) + f"\n`{result['command']}`\n")
     write_speeds()
     write_times()
+    write_experiments(ROOT / "results", folder)
 
 
 def write_speeds() -> None:

@@ -198,7 +198,7 @@ def test_the_report_shows_everything_at_once(tmp_path: Path, capsys: pytest.Capt
         "walk residual pfm 2 0.85 ± 0.05 +0.25 [+0.20, +0.30] 25 50 75 100 21.0 ± 1.0 0.100 ± 0.000 1.0 ± 0.0" in shown
     )
     assert "jump residual pfm 1 Failed 25 50 75 100" in shown
-    told = "pfm, residual, 1 skill(s), 2 run(s): needs fewer samples than add with probability 1.00 [1.00, 1.00], "
+    told = "pfm (residual actions, 1 skills, 2 runs): needs fewer samples than add with probability 1.00 [1.00, 1.00]; "
     assert f"{told}typically 0.78" in shown and "(interquartile mean)" in shown and "5 of 8 cells finished" in shown
     assert main(["experiment", "report", str(declared(tmp_path)), "-o", str(tmp_path), "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 3

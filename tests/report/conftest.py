@@ -98,6 +98,7 @@ def experiment_row(skill: str = "walk", method: str = "pfm", **changes: Any) -> 
         "position_error": 0.02,
         "rotation_error": 0.1,
         "minutes": 12.0,
+        "deviations": {"success": 0.01, "position_error": 0.002},
     } | changes
 
 

@@ -9,7 +9,7 @@ import matplotlib
 import pytest
 
 from pfmhr.report import experiments, sections
-from pfmhr.report.experiments import experiment_section, radar_scores, verdicts
+from pfmhr.report.experiments import experiment_section, radar_scores
 from pfmhr.report.figures import radar_figure
 from pfmhr.report.material import Material
 from pfmhr.report.page import Command, Figure, Section, Table, Text
@@ -134,21 +134,24 @@ def test_an_experiment_in_numbers(tmp_path: Path, undrawn: None) -> None:
     assert section.title == "Experiment: single motion"
     assert parts(section, Text)[0].text.startswith("5 of 6 runs are finished.")
     shown = [cells(section, row) for row in range(4)]
-    assert shown[0]["difference, M"] == "" and shown[1]["difference, M"] == "-0.20 [-0.31, +0.05]"
+    assert shown[0]["less than plain, M"] == "" and shown[1]["less than plain, M"] == "+0.20 [-0.05, +0.31]"
     assert [row["samples to 80 %, M"] for row in shown] == ["1.10 ± 0.08", "1.10 ± 0.08 (2 of 3)", "1.50", "Failed"]
-    assert shown[0]["success %"] == "95.0" and shown[0]["E_pos, mm"] == "20.0" and shown[3]["E_pos, mm"] == "–"
+    assert [row["success %"] for row in shown[1:3]] == ["95.0 ± 1.0", "95.0"] and shown[0]["E_rot, rad"] == "0.100"
+    assert shown[0]["E_pos, mm"] == "20.0 ± 2.0" and shown[3]["E_pos, mm"] == "–"
     assert len(parts(section, Figure)) == 1  # two skills are no radar chart
 
 
-def test_verdicts_are_sentences() -> None:
-    verdict = {"method": "pfm", "actions": "residual", "skills": 4, "probability": 0.625, "low": 0.4, "high": 0.81}
-    ratios = ({"ratio": 0.931, "ratio_low": 0.85, "ratio_high": 1.02}, {"ratio": 0.931}, {"ratio": None})
-    first, second, third = verdicts(summary(verdicts=[verdict | ratio for ratio in ratios]))
+def test_verdicts_are_sentences(tmp_path: Path, undrawn: None) -> None:
+    chance = {"probability": 0.625, "low": 0.4, "high": 0.81}
+    verdict = {"method": "pfm", "actions": "residual", "skills": 4, "runs": 12, **chance}
+    ratios = ({"ratio": 0.931, "ratio_low": 0.85, "ratio_high": 1.02}, {"ratio": None})
+    stored = summary(experiment_row(), verdicts=[verdict | ratio for ratio in ratios])
+    _, first, second = (part.text for part in parts(experiment_section(stored, tmp_path), Text))
     assert first == (
-        "pfm (residual actions, 4 skills): needs fewer samples than add with probability 0.62 [0.40, 0.81]; "
-        "the interquartile mean of the ratio of samples is 0.93 [0.85, 1.02]."
+        "pfm (residual actions, 4 skills, 12 runs): needs fewer samples than add with probability 0.62 [0.40, 0.81]; "
+        "typically 0.93 [0.85, 1.02] times as many (interquartile mean)."
     )
-    assert second.endswith("ratio of samples is 0.93.") and third.endswith("probability 0.62 [0.40, 0.81].")
+    assert second.endswith("probability 0.62 [0.40, 0.81].")
 
 
 def test_radar_charts_compare_what_every_method_has() -> None:

@@ -74,6 +74,7 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     from pfmhr.bench.machine import provenance
     from pfmhr.experiments import Matrix
     from pfmhr.experiments.report import draw_curves, draw_dots, summarise
+    from pfmhr.experiments.wording import verdict_in_words
     from pfmhr.files import disk_errors, write_json
 
     matrix = Matrix.read(file)
@@ -89,7 +90,7 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
         return 0
     print_table(matrix.name, COLUMNS, [_cells(row) for row in summary["rows"]])
     for verdict in summary["verdicts"]:
-        say(_sentence(verdict, summary["plain"]))
+        say(verdict_in_words(verdict, summary["plain"]))
     cells = summary["cells"]
     say(f"{cells['finished']} of {cells['all']} cells finished; intervals are 95 % bootstrap intervals over seeds")
     return 0
@@ -102,31 +103,10 @@ COLUMNS = [
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    reached = "Failed" if row["mean"] is None else f"{row['mean']:.2f} ± {row['deviation']:.2f}"
-    if 0 < row["converged"] < row["seeds"]:
-        reached += f" ({row['converged']} of {row['seeds']})"
-    gap = row.get("difference")
-    less = "" if gap is None else f"{-gap['mean']:+.2f}"
-    if gap is not None and gap["seeds"] > 1:
-        less += f" [{-gap['high']:+.2f}, {-gap['low']:+.2f}]"
+    from pfmhr.experiments.wording import reached, saved, spread
+
     success = " ".join(f"{100 * each['success']:.0f}" for each in row["success_at"])
     return [
-        *(row["skill"], row["actions"], row["method"], str(row["seeds"]), reached, less, success),
-        *(_spread(row, "position_error", 1, 1000.0), _spread(row, "rotation_error", 3), _spread(row, "minutes", 1)),
+        *(row["skill"], row["actions"], row["method"], str(row["seeds"]), reached(row), saved(row), success),
+        *(spread(row, "position_error", 1, 1000.0), spread(row, "rotation_error", 3), spread(row, "minutes", 1)),
     ]
-
-
-def _spread(row: dict[str, Any], key: str, digits: int, unit: float = 1.0) -> str:
-    if row[key] is None:
-        return "–"
-    return f"{unit * row[key]:.{digits}f} ± {unit * row['deviations'][key]:.{digits}f}"
-
-
-def _sentence(verdict: dict[str, Any], plain: str) -> str:
-    what = f"{verdict['method']}, {verdict['actions']}, {verdict['skills']} skill(s), {verdict['runs']} run(s)"
-    chance = f"{verdict['probability']:.2f} [{verdict['low']:.2f}, {verdict['high']:.2f}]"
-    sentence = f"{what}: needs fewer samples than {plain} with probability {chance}"
-    if verdict["ratio"] is None:
-        return sentence
-    ratio = f"{verdict['ratio']:.2f} [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]"
-    return f"{sentence}, typically {ratio} of them (interquartile mean)"

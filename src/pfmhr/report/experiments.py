@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.experiments.figures import draw_curves, draw_dots
+from pfmhr.experiments.wording import reached, saved, spread, verdict_in_words
 from pfmhr.report.figures import radar_figure
 from pfmhr.report.page import Command, Part, Section, Table, Text, drawn
 
@@ -25,7 +26,7 @@ def experiment_section(summary: Mapping[str, Any], folder: Path, number: int = 0
             "intervals; a run that never got there counts with its whole budget."
         ),
         _table(summary),
-        *(Text(sentence) for sentence in verdicts(summary)),
+        *(Text(f"{verdict_in_words(each, summary['plain'])}.") for each in summary["verdicts"]),
         drawn(
             folder,
             f"experiment-{number}",
@@ -49,44 +50,16 @@ def experiment_section(summary: Mapping[str, Any], folder: Path, number: int = 0
     return section
 
 
-def verdicts(summary: Mapping[str, Any]) -> list[str]:
-    """One sentence per method."""
-    return [
-        f"{each['method']} ({each['actions']} actions, {each['skills']} skills): needs fewer samples than "
-        f"{summary['plain']} with probability {each['probability']:.2f} [{each['low']:.2f}, {each['high']:.2f}]"
-        f"{_ratio(each)}."
-        for each in summary["verdicts"]
-    ]
-
-
-def _ratio(verdict: Mapping[str, Any]) -> str:
-    if verdict.get("ratio") is None:
-        return ""
-    known = "ratio_low" in verdict
-    interval = f" [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]" if known else ""
-    return f"; the interquartile mean of the ratio of samples is {verdict['ratio']:.2f}{interval}"
-
-
 def _table(summary: Mapping[str, Any]) -> Table:
-    columns = ["skill", "actions", "method", "seeds", "samples to 80 %, M", "difference, M"]
+    columns = ["skill", "actions", "method", "seeds", "samples to 80 %, M", "less than plain, M"]
     columns += ["success %", "E_pos, mm", "E_rot, rad", "minutes"]
     return Table(columns, [_cells(row) for row in summary["rows"]])
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
-    spread = "" if row["seeds"] == 1 else f" ± {row['deviation'] or 0.0:.2f}"
-    reached = "Failed" if row["mean"] is None else f"{row['mean']:.2f}{spread}"
-    if 0 < row["converged"] < row["seeds"]:
-        reached += f" ({row['converged']} of {row['seeds']})"
-    gap = row.get("difference")
-    apart = "" if gap is None else f"{gap['mean']:+.2f} [{gap['low']:+.2f}, {gap['high']:+.2f}]"
     names = [row["skill"], row["actions"], row["method"], str(row["seeds"])]
-    errors = [_measured(row["position_error"], 1, 1000.0), _measured(row["rotation_error"], 3)]
-    return [*names, reached, apart, f"{100 * row['success']:.1f}", *errors, f"{row['minutes']:.1f}"]
-
-
-def _measured(value: float | None, digits: int, unit: float = 1.0) -> str:
-    return "–" if value is None else f"{unit * value:.{digits}f}"
+    errors = [spread(row, "position_error", 1, 1000.0), spread(row, "rotation_error", 3)]
+    return [*names, reached(row), saved(row), spread(row, "success", 1, 100.0), *errors, spread(row, "minutes", 1)]
 
 
 def _radars(summary: Mapping[str, Any], folder: Path, number: int) -> list[Part]:

@@ -1,0 +1,45 @@
+"""Figures of a summary in words, alike wherever they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Row = Mapping[str, Any]
+
+
+def reached(row: Row) -> str:
+    """Samples to 80 % in million: mean and deviation, "Failed" if no seed got there, how many did if not all."""
+    if row["mean"] is None:
+        return "Failed"
+    spread = f" ± {row['deviation']:.2f}" if row["seeds"] > 1 else ""
+    some = f" ({row['converged']} of {row['seeds']})" if row["converged"] < row["seeds"] else ""
+    return f"{row['mean']:.2f}{spread}{some}"
+
+
+def saved(row: Row) -> str:
+    """Million samples less than the plain method on the same seeds, with its interval; nothing for itself."""
+    gap = row.get("difference")
+    if gap is None:
+        return ""
+    interval = f" [{-gap['high']:+.2f}, {-gap['low']:+.2f}]" if gap["seeds"] > 1 else ""
+    return f"{-gap['mean']:+.2f}{interval}"
+
+
+def spread(row: Row, key: str, digits: int, unit: float = 1.0) -> str:
+    """Mean of a figure at the end, and its deviation if there is more than one seed."""
+    if row.get(key) is None:
+        return "–"
+    mean, deviation = f"{unit * row[key]:.{digits}f}", row.get("deviations", {}).get(key)
+    return mean if row["seeds"] == 1 or deviation is None else f"{mean} ± {unit * deviation:.{digits}f}"
+
+
+def verdict_in_words(verdict: Row, plain: str) -> str:
+    """What the runs of a method say over all skills."""
+    what = f"{verdict['method']} ({verdict['actions']} actions, {verdict['skills']} skills, {verdict['runs']} runs)"
+    chance = f"{verdict['probability']:.2f} [{verdict['low']:.2f}, {verdict['high']:.2f}]"
+    text = f"{what}: needs fewer samples than {plain} with probability {chance}"
+    if verdict["ratio"] is None:
+        return text
+    ratio = f"{verdict['ratio']:.2f} [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]"
+    return f"{text}; typically {ratio} times as many (interquartile mean)"
