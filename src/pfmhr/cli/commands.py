@@ -71,6 +71,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("study noise", "score_study:noise", "Is one corruption sample enough?"),
         Command("study perturbation", "score_study:perturbation", "What do turned or shuffled changes score?"),
         Command("study plausibility", "score_study:plausibility", "Which score sees bad poses, which bad changes?"),
+        Command("study rollouts", "rollout_study:rollouts", "Would a prior cut anything a tracker does?"),
         Command("study data-scale", "study:data_scale", "How does the best time move with more data?"),
         Command("study extension", "study:extension", "Is extending a prior cheaper than training anew?"),
         Command("study prior-choices", "study:prior_choices", "Which units, flow times and blocks are better?"),

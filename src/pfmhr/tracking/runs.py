@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 import pfmhr
 from pfmhr.errors import InputError
@@ -82,6 +83,8 @@ class TrackerRun:
     robot: Robot
     motions: tuple[Motion, ...]
     policy: Policy
+    exploration: Tensor
+    """(J,) deviation of the actions it explores with, by now."""
     samples: int
     evaluations: list[dict[str, Any]]
 
@@ -113,7 +116,8 @@ class TrackerRun:
         one.simulation.close()
         actor.load_state_dict(state["algorithm"]["actor_state_dict"])
         samples = int(state["iteration"]) * config.samples_per_iteration
-        return TrackerRun(directory, config, robot, tuple(clips), Policy(actor).eval(), samples, state["evaluations"])
+        policy, deviation = Policy(actor).eval(), state["algorithm"]["actor_state_dict"]["distribution.std_param"]
+        return TrackerRun(directory, config, robot, tuple(clips), policy, deviation, samples, state["evaluations"])
 
     def evaluator(
         self, episodes: int, horizon: float | None = None, distance: float | None = None, threads: int | None = None

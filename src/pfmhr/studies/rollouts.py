@@ -1,0 +1,137 @@
+"""What a prior says of the changes a policy really makes: whether it would cut anything, when, and whether it should.
+
+A factor of 1 on every transition changes nothing, and one that falls on all alike changes little. Here a trained
+run is rolled out twice, as it was when training began (no action but exploration) and as it is now, and every
+transition is judged at several flow times. Beside it stands what became of the episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from scipy.stats import spearmanr
+from torch import Tensor
+
+from pfmhr.errors import InputError
+from pfmhr.prior import PosePrior
+from pfmhr.reward import Calibration
+from pfmhr.reward.ramp import Ramp
+from pfmhr.reward.transitions import moving_transitions
+from pfmhr.score import PoseGeometryScore
+from pfmhr.studies.plausibility import area
+from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.runs import TrackerRun
+
+SOON = 6
+"""Control steps: an episode that is lost within as many was going wrong already."""
+TIMES = (0.3, 0.5, 0.75, 0.9)
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """Transitions of a policy, and what became of them; ``N`` steps times environments."""
+
+    before: Tensor
+    """(N, J) rad."""
+    after: Tensor
+    """(N, J) rad."""
+    motion: Tensor
+    """(N,) number of the clip."""
+    error: Tensor
+    """(N,) m, mean over bodies."""
+    lost_soon: Tensor
+    """(N,) whether the episode is lost within a fifth of a second."""
+
+
+def rollout_study(
+    run: TrackerRun,
+    prior: PosePrior,
+    times: Sequence[float] = TIMES,
+    ramp: Ramp | None = None,
+    steps: int = 60,
+    seed: int = 0,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> dict[str, Any]:
+    """Factors, regions and their meaning, per phase of training and flow time; and which joints move in cut changes."""
+    if steps <= SOON:
+        raise InputError(
+            "too few steps to see what becomes of an episode", expected=f"over {SOON}", got=steps, code="bad_config"
+        )
+    ramp = ramp or Ramp()
+    start = torch.full((run.robot.num_joints,), run.config.agent.std)
+    phases = {
+        "beginning": roll_out(run, lambda observation: torch.zeros(len(observation), len(start)), start, steps, seed),
+        "now": roll_out(run, run.policy, run.exploration, steps, seed),
+    }
+    dt = 1.0 / run.config.environment.control_rate
+    rows, joints = [], {}
+    for done, flow_time in enumerate(times):
+        progress(done, len(times))
+        score = PoseGeometryScore(prior, flow_time)
+        generator = torch.Generator().manual_seed(seed)
+        calibration = Calibration.fit(score, run.motions, dt, generator, phases=run.config.modulator.phases)
+        for phase, rollout in phases.items():
+            values = score(rollout.before, rollout.after, dt, generator=generator)
+            percentile = calibration.percentile(values, rollout.motion)
+            rows.append({"t_eval": flow_time, "phase": phase, **_figures(percentile, ramp, rollout)})
+            joints[f"{phase}, {flow_time:g}"] = _moved(score, rollout, percentile < ramp.p_good, dt, run)
+    return {"rows": rows, "joints": joints, "joint_names": list(run.robot.joint_names), "samples": run.samples}
+
+
+@torch.no_grad()
+def roll_out(
+    run: TrackerRun, policy: Callable[[Tensor], Tensor], deviation: Tensor, steps: int, seed: int = 0
+) -> Rollout:
+    """Transitions of training's own environments with exploring actions."""
+    environment = TrackingEnvironment(run.robot, run.motions, replace(run.config.environment), seed=seed)
+    generator = torch.Generator().manual_seed(seed)
+    observations, kept = environment.get_observations(), []
+    for _ in range(steps):
+        mean = policy(observations["policy"])
+        noise = torch.randn(mean.shape, generator=generator)
+        observations, _, dones, extras = environment.step(mean + deviation * noise)
+        error = environment.body_error.mean(dim=1)
+        kept.append({**extras["tracking"], "error": error, "failed": extras["failed"], "done": dones})
+    environment.simulation.close()
+    every = {name: torch.stack([step[name] for step in kept]) for name in kept[0]}
+    soon = lost_soon(every["failed"], every["done"])
+    # Of the last fifth of a second nobody knows what would have become.
+    used = every["valid"] & (torch.arange(steps) < steps - SOON)[:, None]
+    before, after, motion, error = (every[name][used] for name in ("previous_pose", "pose", "motion", "error"))
+    return Rollout(before, after, motion, error, soon[used])
+
+
+def lost_soon(failed: Tensor, done: Tensor) -> Tensor:
+    """(T, N): whether the episode a step belongs to is lost at it or within the next :data:`SOON`."""
+    left = torch.full((failed.shape[1],), SOON + 1)
+    found = torch.zeros_like(failed)
+    for step in range(len(failed) - 1, -1, -1):
+        left = torch.where(failed[step], 0, torch.where(done[step], SOON + 1, left + 1))
+        found[step] = left <= SOON
+    return found
+
+
+def _figures(percentile: Tensor, ramp: Ramp, rollout: Rollout) -> dict[str, float]:
+    shortfall = ramp.shortfall(percentile)
+    mixed = 0 < int(rollout.lost_soon.sum()) < len(rollout.lost_soon)
+    return {
+        "multiplier": float(ramp.multiplier(percentile).mean()),
+        "share_good": float((shortfall <= 0).double().mean()),
+        "share_bad": float((shortfall >= 1).double().mean()),
+        "median_percentile": float(percentile.median()),
+        "lost_soon": float(rollout.lost_soon.double().mean()),
+        "tells_lost": area(percentile[~rollout.lost_soon], percentile[rollout.lost_soon]) if mixed else 0.5,
+        "rank_correlation_with_error": float(spearmanr(percentile.numpy(), rollout.error.numpy())[0]),  # type: ignore[arg-type]
+    }
+
+
+def _moved(score: PoseGeometryScore, rollout: Rollout, cut: Tensor, dt: float, run: TrackerRun) -> dict[str, Any]:
+    """(J,) each: share of the normalised change that lies in every joint; cut, not cut, and in the reference."""
+    direction = score.direction(rollout.before, rollout.after, dt)[0].square()
+    reference = [moving_transitions(motion, dt)[:2] for motion in run.motions]
+    real = torch.cat([score.direction(before, after, dt)[0].square() for before, after in reference])
+    parts = {"cut": direction[cut], "not_cut": direction[~cut], "reference": real}
+    return {name: [round(float(v), 4) for v in part.mean(dim=0)] if len(part) else None for name, part in parts.items()}
