@@ -30,7 +30,7 @@ actions = ["residual"]
 environments = 4
 [methods]
 add = {}
-pfm = { prior = "g1-small", pooled = true }
+pfm = { prior = "g1-small", pooled = true, set = ["agent.std=0.2", "agent.steps=8"] }
 [skills]
 walk = { motion = "embedded:walk", samples = 96 }
 jump = { motion = ["a.pkl", "b.pkl"], samples = 200, trim = [0.0, 1.5] }
@@ -55,7 +55,11 @@ def test_a_cell_is_a_command_line(tmp_path: Path) -> None:
     words = cells["jump-pfm-residual-1"].arguments(Path("out"), threads=1)
     assert words[:7] == ["track", "train", "clips/a.pkl", "clips/b.pkl", "-o", "out", "--threads"]
     text = " ".join(words)
-    assert "--prior g1-small --pooled" in text and "--trim 0.0 1.5" in text and "--seed 1" in text
+    assert (
+        "--prior g1-small --pooled --set agent.std=0.2 agent.steps=8 " in text
+        and "--trim 0.0 1.5" in text
+        and "--seed 1" in text
+    )
     assert "embedded:walk" in cells["walk-add-residual-0"].motions
 
 

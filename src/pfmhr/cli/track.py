@@ -44,6 +44,7 @@ def train(
     fps: float | None = None,
     trim: tuple[float, float] | None = None,
     robot: str = "g1",
+    set: tuple[str, ...] = (),
     threads: int | None = None,
     json: bool = False,
 ) -> int:
@@ -53,6 +54,7 @@ def train(
         pfmhr track train embedded:walk -o runs/walk
         pfmhr track train walk.pkl -o runs/walk-prior --prior g1-small
         pfmhr track train lafan1_g1/dance1_subject1.csv.gz -o runs/dance --fps 30 --trim 20 30
+        pfmhr track train embedded:walk -o runs/walk-short --set agent.discount=0.95 agent.hidden=[512,256]
 
     Args:
         motions: motion files, or embedded clips as embedded:walk.
@@ -75,6 +77,7 @@ def train(
         fps: frame rate of csv files that state none.
         trim: keep the time from START to STOP of every clip, in s.
         robot: a robot's name or the path of its MJCF.
+        set: any other number as section.name=value, sections being environment, agent, adversary and modulator.
         threads: threads for physics and networks; all cores unless said.
         json: print the result as one JSON object.
     """
@@ -83,6 +86,7 @@ def train(
     with tracking_extra():
         from pfmhr.tracking.config import ModulatorConfig, tracker_preset, with_actions
         from pfmhr.tracking.runs import train_tracker
+        from pfmhr.tracking.settings import with_settings
 
     at_least_one(samples=samples, environments=environments, evaluate_every=evaluate_every, episodes=episodes)
     use_threads(threads)
@@ -97,6 +101,7 @@ def train(
         seed=seed,
         **given({"samples": samples, "evaluate_every": evaluate_every, "evaluation_episodes": episodes}),
     )
+    config = with_settings(config, set)
     loaded = Robot.load(robot)
     clips = [_motion(name, loaded, fps, trim) for name in motions]
     with training_bar("training") as progress:

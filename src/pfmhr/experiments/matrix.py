@@ -49,6 +49,7 @@ _TOP: _Kinds = {
 _METHOD: _Kinds = {
     **{"prior": _TEXT, "modulator": _TEXT, "reward": _TEXT},
     **{"t_eval": _NUMBER, "alpha": _NUMBER, "p_good": _NUMBER, "p_bad": _NUMBER},
+    "set": (lambda value: _list_of(_text, value), 'a list of "section.name=value"'),
     "pooled": (lambda value: isinstance(value, bool), "true or false"),
 }
 _SKILL: _Kinds = {
@@ -131,8 +132,10 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
         seeds, content["skills"].items(), actions, content["methods"].items()
     ):
         motions = about["motion"] if isinstance(about["motion"], list) else [about["motion"]]
-        options = shared | {key.replace("_", "-"): value for key, value in settings.items()}
-        options |= {key: tuple(value) if key == "trim" else value for key, value in about.items() if key != "motion"}
+        options = shared | {
+            key.replace("_", "-"): value for key, value in (settings | about).items() if key != "motion"
+        }
+        options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
         options |= {"actions": space, "seed": seed}
         placed = tuple(_placed(motion, content.get("data", "")) for motion in motions)
         cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed))
