@@ -1,54 +1,78 @@
-"""``pfmhr study data-scale | extension | prior-choices``: studies that train priors of their own."""
+"""``pfmhr study data-scale | extension | prior-choices | shared-times``: studies that train priors of their own."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, say, teller, training_bar
-from pfmhr.cli.options import use_threads
+from pfmhr.cli.options import at_least_one, use_threads
+
+if TYPE_CHECKING:
+    from pfmhr.prior import TrainConfig
+    from pfmhr.robots import Robot
 
 Data = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DATA...")]
-Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
 
 
-def data_scale(
-    data: Data,
-    /,
-    out: Out = Path("runs/data-scale"),
-    steps: int = 3000,
-    batch_size: int = 2048,
-    transitions: int = 10_000,
-    seed: int = 0,
-    threads: int | None = None,
-    json: bool = False,
-) -> int:
+@dataclass(frozen=True)
+class Plan:
+    """What priors are trained on, and for how long."""
+
+    data: Data
+    """Motion files and folders."""
+    out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
+    """Where corpora, runs and the result go; runs/NAME of the study unless said."""
+    steps: int | None = None
+    """Of each run; 3000 (data-scale, extension) or 1500 unless said."""
+    batch_size: int = 2048
+    """Poses per step."""
+    seed: int = 0
+    """Of everything."""
+    robot: str = "g1"
+    """A robot's name or the path of its MJCF."""
+    threads: int | None = None
+    """Threads to compute with; all cores unless said."""
+    json: bool = False
+    """Print one JSON object."""
+
+    def start(self, name: str, steps: int, **training: Any) -> tuple[Path, Robot, TrainConfig]:
+        """Folder, robot and training of a study whose runs have ``steps`` unless said otherwise."""
+        from pfmhr.prior import TrainConfig
+        from pfmhr.robots import Robot
+
+        at_least_one(steps=self.steps, batch_size=self.batch_size)
+        use_threads(self.threads)
+        train = TrainConfig(steps=self.steps or steps, batch_size=self.batch_size, seed=self.seed, **training)
+        return self.out or Path("runs") / name, Robot.load(self.robot), train
+
+    def often(self, times: int, steps: int) -> int:
+        """Steps between evaluations if there are to be so many of them."""
+        return max(1, (self.steps or steps) // times)
+
+
+Planned = Annotated[Plan, tyro.conf.arg(name="")]
+
+
+def data_scale(plan: Planned, transitions: int = 10_000) -> int:
     """How does the best evaluation time move with the size of the corpus? Priors on nested subsets ×1, ×4, ×16.
 
     Examples:
         pfmhr study data-scale lafan1_g1 g1_moves
 
     Args:
-        data: motion files and folders.
-        out: where corpora and runs go.
-        steps: of each run.
-        batch_size: poses per step.
+        plan: what to train on.
         transitions: how many, from clips no prior has seen.
-        seed: of everything.
-        threads: threads to compute with; all cores unless said.
-        json: print one JSON object.
     """
-    from pfmhr.prior import TrainConfig
-    from pfmhr.robots import Robot
     from pfmhr.studies.data_scale import data_scale_study
 
-    use_threads(threads)
-    train = TrainConfig(steps=steps, batch_size=batch_size, seed=seed, held_out=0.1)
+    out, robot, train = plan.start("data-scale", 3000, held_out=0.1)
     with training_bar("training") as progress:
-        result = data_scale_study(data, out, Robot.load("g1"), train, transitions, teller(json), progress)
-    if json:
+        result = data_scale_study(plan.data, out, robot, train, transitions, teller(plan.json), progress)
+    if plan.json:
         print_json(result)
         return 0
     sizes = result["sizes"]
@@ -61,140 +85,82 @@ def data_scale(
     return 0
 
 
-def extension(
-    data: Data,
-    /,
-    out: Out = Path("runs/extension"),
-    steps: int = 3000,
-    batch_size: int = 2048,
-    seed: int = 0,
-    threads: int | None = None,
-    json: bool = False,
-) -> int:
-    """Is extending a prior cheaper than training it anew? Half of the clips, then all of them.
+def extension(plan: Planned) -> int:
+    """Is extending a prior cheaper than training it anew? Half of the clips, then all, the extension in half the steps.
 
     Examples:
         pfmhr study extension lafan1_g1
 
     Args:
-        data: motion files and folders.
-        out: where the runs go.
-        steps: of the run on half of the clips and of the run from scratch; the extension gets half as many.
-        batch_size: poses per step.
-        seed: of everything.
-        threads: threads to compute with; all cores unless said.
-        json: print one JSON object.
+        plan: what to train on.
     """
-    from pfmhr.prior import TrainConfig
-    from pfmhr.robots import Robot
     from pfmhr.studies.extension import extension_study
 
-    use_threads(threads)
-    train = TrainConfig(steps=steps, batch_size=batch_size, seed=seed, evaluate_every=max(1, steps // 60))
+    out, robot, train = plan.start("extension", 3000, evaluate_every=plan.often(60, 3000))
     with training_bar("training") as progress:
-        result = extension_study(data, out, Robot.load("g1"), train, teller(json), progress)
-    if json:
+        result = extension_study(plan.data, out, robot, train, teller(plan.json), progress)
+    if plan.json:
         print_json({name: value for name, value in result.items() if name != "curves"})
         return 0
     losses = result["held_out_loss"]
     print_table("", ["prior", "held-out loss"], [[name, f"{loss:.4f}"] for name, loss in losses.items()])
     reached = result["steps_until_extended_is_as_good"]
-    when = f"after {reached:,} of {steps:,} steps" if reached else "not in half the steps"
+    when = f"after {reached:,} of {train.steps:,} steps" if reached else "not in half the steps"
     say(f"the extended prior is as good as the one from scratch {when}")
     return 0
 
 
-def prior_choices(
-    data: Data,
-    /,
-    out: Out = Path("runs/prior-choices"),
-    steps: int = 1500,
-    batch_size: int = 2048,
-    seed: int = 0,
-    threads: int | None = None,
-    json: bool = False,
-) -> int:
+def prior_choices(plan: Planned) -> int:
     """Which units, flow times and blocks make the better prior? The paper does not say; this measures.
 
     Examples:
         pfmhr study prior-choices lafan1_g1 g1_moves
 
     Args:
-        data: motion files and folders.
-        out: where the runs go.
-        steps: of each run.
-        batch_size: poses per step.
-        seed: of everything.
-        threads: threads to compute with; all cores unless said.
-        json: print one JSON object.
+        plan: what to train on.
     """
-    from pfmhr.prior import TrainConfig
-    from pfmhr.robots import Robot
     from pfmhr.studies.prior_choices import prior_choices_study
 
-    use_threads(threads)
-    train = TrainConfig(steps=steps, batch_size=batch_size, seed=seed, ema_decay=0.995, held_out=0.1)
+    out, robot, train = plan.start("prior-choices", 1500, ema_decay=0.995, held_out=0.1)
     with training_bar("training") as progress:
-        result = prior_choices_study(data, out, Robot.load("g1"), train, teller(json), progress)
-    if json:
+        result = prior_choices_study(plan.data, out, robot, train, teller(plan.json), progress)
+    if plan.json:
         print_json(result)
         return 0
-    rows = []
-    for run in result["runs"]:
-        scores = {row["t_eval"]: row["average"] for row in run["timestep"]["rows"]}
-        peak = run["timestep"]["best_t_eval"]
-        samples = run["samples"]
-        rows.append(
-            [
-                run["name"],
-                *(f"{scores[time]:.3f}" for time in (0.75, 0.9, 0.97)),
-                f"{peak:g} ({scores[peak]:.3f})",
-                f"{max(row['sign_flip'] for row in run['timestep']['rows']):.3f}",
-                f"{run['jacobian']['0.75']['asymmetry']:.3f}",
-                f"{samples['wasserstein_per_joint']:.4f}",
-                f"{samples['distance_of_reference_to_nearest']:.3f}",
-            ]
-        )
     head = ["run", "D(0.75)", "D(0.9)", "D(0.97)", "peak", "sign flips", "asymmetry", "Wasserstein", "coverage"]
-    print_table("", head, rows)
+    print_table("", head, [_choice(run) for run in result["runs"]])
     return 0
 
 
-def shared_times(
-    data: Data,
-    /,
-    out: Out = Path("runs/shared-times"),
-    steps: int = 1500,
-    batch_size: int = 2048,
-    seed: int = 0,
-    threads: int | None = None,
-    json: bool = False,
-) -> int:
+def _choice(run: dict[str, Any]) -> list[str]:
+    scores = {row["t_eval"]: row["average"] for row in run["timestep"]["rows"]}
+    peak, samples = run["timestep"]["best_t_eval"], run["samples"]
+    return [
+        run["name"],
+        *(f"{scores[time]:.3f}" for time in (0.75, 0.9, 0.97)),
+        f"{peak:g} ({scores[peak]:.3f})",
+        f"{max(row['sign_flip'] for row in run['timestep']['rows']):.3f}",
+        f"{run['jacobian']['0.75']['asymmetry']:.3f}",
+        f"{samples['wasserstein_per_joint']:.4f}",
+        f"{samples['distance_of_reference_to_nearest']:.3f}",
+    ]
+
+
+def shared_times(plan: Planned) -> int:
     """Does sharing flow times within a batch cost anything? Held-out loss of both ways at equal samples.
 
     Examples:
         pfmhr study shared-times lafan1_g1
 
     Args:
-        data: motion files and folders.
-        out: where the runs go.
-        steps: of each run.
-        batch_size: poses per step.
-        seed: of everything.
-        threads: threads to compute with; all cores unless said.
-        json: print one JSON object.
+        plan: what to train on.
     """
-    from pfmhr.prior import TrainConfig
-    from pfmhr.robots import Robot
     from pfmhr.studies.shared_times import shared_times_study
 
-    use_threads(threads)
-    train = TrainConfig(
-        steps=steps, batch_size=batch_size, seed=seed, ema_decay=0.995, evaluate_every=max(1, steps // 30)
-    )
+    out, robot, train = plan.start("shared-times", 1500, ema_decay=0.995, evaluate_every=plan.often(30, 1500))
     with training_bar("training") as progress:
-        result = shared_times_study(data, out, Robot.load("g1"), train, teller(json), progress)
-    if json:
+        result = shared_times_study(plan.data, out, robot, train, teller(plan.json), progress)
+    if plan.json:
         print_json(result)
         return 0
     for way in ("shared", "one per pose"):

@@ -1,0 +1,82 @@
+"""Studies that train priors of their own, from the command line, with two steps each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pfmhr.cli import main
+from pfmhr.motion.embedded import embedded_motions
+from pfmhr.prior import preset
+from pfmhr.robots import Robot
+
+torch.set_num_threads(1)  # two test workers share two cores
+
+Study = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, g1 = tmp_path_factory.mktemp("study") / "clips", Robot.load("g1")
+    folder.mkdir()
+    for motion in embedded_motions(3, g1):
+        motion.write(folder / f"{motion.name}.npz", g1)
+    return folder
+
+
+@pytest.fixture
+def study(clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Study:
+    """Runs a study, and once more for people: that one finds everything trained."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(name: str, *more: str) -> dict[str, Any]:
+        words = ["study", name, str(clips), "--steps", "2", "--batch-size", "64", "--threads", "1", *more]
+        assert main([*words, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert main(words) == 0
+        return {**told, "shown": capsys.readouterr().out}
+
+    return run
+
+
+def test_data_scale(study: Study) -> None:
+    told = study("data-scale", "--transitions", "50")
+    sizes = [int(size) for size in told["sizes"]]
+    assert len(sizes) == 3 and sizes[2] == pytest.approx(4 * sizes[1], abs=4) == pytest.approx(16 * sizes[0], abs=16)
+    assert all(0.0 < each["held_out_loss"] < 100.0 for each in told["sizes"].values())
+    assert f"{sizes[0]:,}" in told["shown"] and Path("runs/data-scale/data_scale.png").exists()
+
+
+def test_extension(study: Study) -> None:
+    told = study("extension")
+    assert set(told["held_out_loss"]) == {"half", "scratch", "extended"} and told["steps_from_scratch"] == 2
+    assert told["poses"]["half"] < told["poses"]["whole"] and "as good as the one from scratch" in told["shown"]
+
+
+def test_shared_times(study: Study) -> None:
+    told = study("shared-times", "-o", "here")
+    assert told["distinct_times"] == {"shared": 64, "one per pose": 64} and Path("here/shared_times.json").exists()
+    assert "one per pose: held-out loss" in told["shown"]
+
+
+def test_prior_choices(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pfmhr.studies import prior_choices
+
+    monkeypatch.setattr(prior_choices, "preset", lambda _: preset("tiny"))
+    monkeypatch.setattr(prior_choices, "GRID", {name: all_[:1] for name, all_ in prior_choices.GRID.items()})
+    monkeypatch.setattr(prior_choices, "TRANSITIONS", 50)
+    told = study("prior-choices")
+    assert [run["name"] for run in told["runs"]] == ["standard_0_1_2"] and "standard_0_1_2" in told["shown"]
+
+
+def test_nothing_to_train_with_is_said_so(clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "extension", str(clips), "--steps", "0"]) == 2
+    assert "--steps must be at least 1" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert main(["study", "shared-times", str(tmp_path / "empty"), "-o", str(tmp_path / "out")]) == 2
+    assert "empty" in capsys.readouterr().err and not (tmp_path / "out").exists()
