@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,19 @@ def provenance() -> dict[str, Any]:
         "pfmhr": pfmhr.__version__,
         "commit": _commit(),
         "python": platform.python_version(),
-        "numpy": metadata.version("numpy"),
+        **_versions("numpy", "mujoco", "torch", "rsl-rl-lib"),
         "cores": available_cores(),
         "processor": _processor(),
     }
+
+
+def _versions(*packages: str) -> dict[str, str]:
+    """Of those that are installed."""
+    found = {}
+    for package in packages:
+        with suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
 
 
 def _command() -> str:
