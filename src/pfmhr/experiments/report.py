@@ -70,6 +70,7 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
     final = [result["final"]["random"] for result in results]
     budget = min(result["samples"] for result in results)
     ends = {key: [each.get(key) for each in final] for key in ERRORS}
+    ends["success_beginning"] = [result["final"].get("beginning", {}).get("success") for result in results]
     ends["minutes"] = [result["seconds"] / 60.0 for result in results]
     by_budget = [[success_at(result, share * budget) for result in results] for share in SHARES]
     row: dict[str, Any] = {
