@@ -8,7 +8,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from pfmhr.sim import BatchedSimulation, Scene
+from pfmhr.errors import InputError
+from pfmhr.robots import Robot
+from pfmhr.sim import BatchedSimulation, Scene, SceneConfig
 
 from .states import standing, started
 
@@ -88,3 +90,19 @@ def test_what_is_written_into_a_view_is_simulated(scene: Scene, moving: BatchedS
     start = moving.positions[1, 0]
     moving.step(np.tile(scene.robot.default_pose, (3, 1)))
     assert moving.positions[1, 0] - start == pytest.approx(2.0 / 30.0, abs=1e-3)
+
+
+def test_what_is_not_sensed_changes_no_bit_of_what_is(g1: Robot) -> None:
+    both = [
+        BatchedSimulation(Scene(g1, config), 2, 1) for config in (SceneConfig(), SceneConfig(frames=("orientation",)))
+    ]
+    for _ in range(20):
+        for simulation in both:
+            simulation.step(np.tile(g1.default_pose + 0.3, (2, 1)))
+    every, few = both
+    assert np.array_equal(every.state, few.state) and np.array_equal(every.touched, few.touched) and few.touched.any()
+    assert np.array_equal(every.frames("orientation"), few.frames("orientation"))
+    with pytest.raises(InputError, match="unknown frame quantity 'position'"):
+        few.frames("position")
+    with pytest.raises(InputError, match="Did you mean 'position'"):
+        SceneConfig(frames=("positions",))

@@ -66,7 +66,8 @@ class TrackingEnvironment(VecEnv):
         self.skill = skill
         self.library = library or MotionLibrary(robot, motions, config.physics_rate)
         boxes = skill.boxes if config.boxes is None else config.boxes
-        scene = Scene(robot, SceneConfig(config.physics_rate, config.control_rate, boxes))
+        physics = SceneConfig(config.physics_rate, config.control_rate, boxes, frames=("position", "orientation"))
+        scene = Scene(robot, physics)
         self.num_envs, self.num_actions = config.environments, robot.num_joints
         self.simulation = BatchedSimulation(scene, self.num_envs, threads)
         self.substeps, self.dt = scene.config.substeps, 1.0 / config.control_rate
