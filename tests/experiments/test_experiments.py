@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from pfmhr.cli import main
+from pfmhr.cli.commands import all_commands
+from pfmhr.cli.parsing import bind
 from pfmhr.errors import InputError
 from pfmhr.experiments import Matrix, run_matrix
 from pfmhr.experiments.report import summarise
@@ -252,3 +254,17 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         gap = paired_difference(generator.normal(1.0, 1.0, 20), np.zeros(20), seed=number)
         held += gap["low"] <= 1.0 <= gap["high"]
     assert 0.88 <= held / 200 <= 0.98
+
+
+TRAIN = all_commands()["track train"]
+SHIPPED = sorted((Path(__file__).resolve().parents[2] / "experiments").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_experiments_of_the_project_can_be_run(path: Path) -> None:
+    """Every file reads, is named as its experiment, and every cell is a command that the command line understands."""
+    matrix = Matrix.read(path)
+    assert matrix.name == path.stem
+    for cell in matrix.cells[: len(matrix.skills) * len(matrix.actions) * len(matrix.methods)]:
+        call = bind(TRAIN, cell.arguments(Path("out"), threads=1)[2:])
+        assert call.keywords["seed"] == cell.seed and call.keywords["actions"] == cell.actions  # type: ignore[attr-defined]
