@@ -103,7 +103,7 @@ def test_runs_of_trackers(walking: Motion, g1: Robot, tmp_path: Path) -> None:
 
 def test_results() -> None:
     assert set(provenance()) == keys("Results")
-    always = keys("Results") - {"mujoco", "torch", "rsl-rl-lib"}
+    always = keys("Results") - {"mujoco", "torch", "rsl_rl_lib"}
     for path in RESULTS.glob("*.json"):
         content = json.loads(path.read_text())
         parts = content.values() if path.stem == "g1_small" else [content]

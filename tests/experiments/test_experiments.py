@@ -213,13 +213,29 @@ def test_the_report_shows_everything_at_once(tmp_path: Path, capsys: pytest.Capt
 def test_a_report_of_other_settings_or_of_a_broken_file_is_refused(tmp_path: Path) -> None:
     pretend(tmp_path, "walk-add-residual-0", 1.0)
     matrix = Matrix.read(declared(tmp_path))
-    (tmp_path / "walk-add-residual-0" / "cell.json").write_text(json.dumps({**matrix.cells[0].settings, "samples": 7}))
-    with pytest.raises(InputError, match="samples: 7 → 96"):
+    (tmp_path / "walk-add-residual-0" / "cell.json").write_text(
+        json.dumps({**matrix.cells[0].settings, "samples": 700})
+    )
+    with pytest.raises(InputError, match="samples: 700 → 96"):
         summarise(matrix, tmp_path)
     (tmp_path / "walk-add-residual-0" / "cell.json").unlink()
     (tmp_path / "walk-add-residual-0" / "result.json").write_text("{")
-    with pytest.raises(InputError, match=r"result\.json: unreadable JSON"):
+    with pytest.raises(InputError, match=r"result\.json: unreadable result"):
         summarise(matrix, tmp_path)
+
+
+def test_a_cell_with_a_larger_budget_is_not_finished(tmp_path: Path, declare: Declare) -> None:
+    """A result of 100 samples is one until the matrix wants 150; then the cell is run again, in its folder."""
+    out, matrix = tmp_path / "out", declare("fine")
+    assert [outcome.finished for outcome in run_matrix(matrix, out, program=STUB)] == [True]
+    longer = tmp_path / "stubs.toml"
+    longer.write_text(longer.read_text().replace("samples = 100", "samples = 150"))
+    with pytest.raises(InputError, match="no cell"):
+        summarise(Matrix.read(longer), out)
+    run_matrix(Matrix.read(longer), out, program=STUB)
+    assert len(attempts(out, "fine")) == 2
+    with pytest.raises(InputError, match="samples: 150 → 100"):
+        run_matrix(matrix, out, program=STUB)
 
 
 def test_an_experiment_without_results_says_so(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_finished_cells_are_not_repeated_and_a_connection_is_left_as_it_was(
 ) -> None:
     declare("fine", "fails_once", seeds=2)
     (tmp_path / "far" / "fine-add-residual-0").mkdir(parents=True)
-    (tmp_path / "far" / "fine-add-residual-0" / "result.json").write_text("{}")
+    (tmp_path / "far" / "fine-add-residual-0" / "result.json").write_text('{"samples": 100}')
     told = ended(driver(tmp_path, cluster, connected_before=True))
     assert told["connected"] and all(finished for finished, _ in told["told"].values())
     assert attempts(tmp_path / "far", "fine", seed=0) == [] and len(attempts(tmp_path / "far", "fine", seed=1)) == 1

@@ -58,6 +58,23 @@ def test_a_finished_run_is_not_run_again(
     assert result == read_result(finished) and said == [f"already trained: {finished}"]
 
 
+def test_a_finished_run_may_get_more_samples(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    """In two parts to the bit what it is in one; fewer samples than it has are another run."""
+    longer = replace(SHORT, samples=2 * SHORT.samples)
+    train_tracker(tmp_path / "parts", g1, [walking], SHORT, threads=1)
+    result = train_tracker(tmp_path / "parts", g1, [walking], longer, threads=1)
+    train_tracker(tmp_path / "whole", g1, [walking], longer, threads=1)
+    assert result["samples"] == 192 and [each["samples"] for each in result["evaluations"]] == [0, 96, 192]
+    parts, whole = (load_state(tmp_path / name / CHECKPOINT)["algorithm"] for name in ("parts", "whole"))
+    for name, value in whole["actor_state_dict"].items():
+        assert torch.equal(parts["actor_state_dict"][name], value), name
+    with refused("exists", "samples 192 → 96"):
+        train_tracker(tmp_path / "parts", g1, [walking], SHORT, threads=1)
+    with refused("exists", "seed 0 → 1"):
+        train_tracker(tmp_path / "parts", g1, [walking], replace(longer, seed=1, samples=960), threads=1)
+    assert read_result(tmp_path / "parts")["samples"] == 192
+
+
 def test_another_run_in_the_same_place_is_refused(finished: Path, g1: Robot, walking: Motion) -> None:
     with refused("exists", "another run is already here", "seed 0 → 3"):
         train_tracker(finished, g1, [replace(walking, name="g1_cartwheel")], replace(SHORT, seed=3))

@@ -32,7 +32,7 @@ def _versions(*packages: str) -> dict[str, str]:
     found = {}
     for package in packages:
         with suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
+            found[package.replace("-", "_")] = metadata.version(package)
     return found
 
 

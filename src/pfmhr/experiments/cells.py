@@ -8,9 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell, Matrix
-from pfmhr.experiments.processes import RESULT
+from pfmhr.experiments.processes import RESULT, is_finished
 from pfmhr.training.logging import read_metrics
 
 ERRORS = ("success", "success_strict", "position_error", "rotation_error", "body_error")
@@ -64,15 +63,8 @@ class Done:
 
 def finished(matrix: Matrix, folder: Path) -> list[Done]:
     """The cells of a matrix that have a result, in its order."""
-    found = []
-    for cell in matrix.cells:
-        path = folder / cell.name / RESULT
-        if path.exists():
-            try:
-                found.append(Done(cell, json.loads(path.read_bytes()), path.parent))
-            except ValueError as error:
-                raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
-    return found
+    done = [(cell, folder / cell.name) for cell in matrix.cells if is_finished(cell, folder)]
+    return [Done(cell, json.loads((run / RESULT).read_bytes()), run) for cell, run in done]
 
 
 def _rounded(found: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:

@@ -160,8 +160,20 @@ def _stop(running: Sequence[Attempt]) -> None:
             each.outcome()
 
 
+def is_finished(cell: Cell, folder: Path) -> bool:
+    """Whether a cell has a result, of as many samples as it is to have by now."""
+    path = folder / cell.name / RESULT
+    try:
+        result = json.loads(path.read_bytes())
+        return int(result["samples"]) >= int(dict(cell.options).get("samples", 0))
+    except FileNotFoundError:
+        return False
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"unreadable result: {error}", where=path, code="bad_run") from error
+
+
 def require_same(cells: Sequence[Cell], folder: Path) -> None:
-    """Refuse a folder in which a cell of the same name was begun with other settings."""
+    """Refuse a folder in which a cell of the same name was begun with other settings; it may get more samples."""
     for cell in cells:
         path = folder / cell.name / CELL
         if not path.exists():
@@ -172,7 +184,9 @@ def require_same(cells: Sequence[Cell], folder: Path) -> None:
             raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
         now = json.loads(json.dumps(cell.settings))
         apart = [
-            f"{key}: {before.get(key)} → {now.get(key)}" for key in {**before, **now} if before.get(key) != now.get(key)
+            f"{key}: {before.get(key)} → {now.get(key)}"
+            for key in {**before, **now}
+            if before.get(key) != now.get(key) and not (key == "samples" and before.get(key, 0) < now.get(key, 0))
         ]
         if apart:
             raise InputError(

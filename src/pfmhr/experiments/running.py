@@ -11,7 +11,7 @@ from typing import Literal
 
 from pfmhr.experiments.cluster import run_on_ray
 from pfmhr.experiments.matrix import Cell, Matrix
-from pfmhr.experiments.processes import METRICS, RESULT, Outcome, Setting, require_same, run_cells
+from pfmhr.experiments.processes import METRICS, Outcome, Setting, is_finished, require_same, run_cells
 from pfmhr.files import exclusive
 
 Engine = Literal["local", "ray"]
@@ -31,7 +31,7 @@ def run_matrix(
     require_same(matrix.cells, folder)
     with exclusive(folder):
         standing = Standing(matrix, folder)
-        todo = [cell for cell in matrix.cells if not _finished(cell, folder)]
+        todo = [cell for cell in matrix.cells if not is_finished(cell, folder)]
         done = [Outcome(cell, True) for cell in matrix.cells if cell not in todo]
         setting = Setting(folder.absolute(), attempts, Path.cwd(), program)
         run = run_on_ray if engine == "ray" else run_cells
@@ -68,13 +68,9 @@ class Standing:
         return sum(self._samples(cell) for cell in self._matrix.cells)
 
     def _samples(self, cell: Cell) -> int:
-        if _finished(cell, self._folder):
+        if is_finished(cell, self._folder):
             return self._budgets[cell]
         return min(self._budgets[cell], _last_step(self._folder / cell.name))
-
-
-def _finished(cell: Cell, folder: Path) -> bool:
-    return (folder / cell.name / RESULT).exists()
 
 
 def _budget(cell: Cell) -> int:

@@ -39,7 +39,10 @@ def train_tracker(
     say: Say = lambda _: None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Train a tracker into ``directory``, resuming what is there; returns its result."""
+    """Train a tracker into ``directory``, resuming what is there; returns its result.
+
+    A run that is there with fewer samples goes on to as many as asked for, as if it had never stopped.
+    """
     about = {
         "kind": "tracker",
         "robot": robot.name if robot.name in BUNDLED else str(robot.path.absolute()),
@@ -52,6 +55,7 @@ def train_tracker(
         if not (directory / RUN).exists():
             # Everything that can be wrong is found before anything is written.
             training = Training(directory, robot, motions, config, threads)
+        _lengthen(directory, about)
         if claim(directory, about, finished=RESULT):
             say(f"already trained: {directory}")
             return read_result(directory)
@@ -59,6 +63,18 @@ def train_tracker(
         training = training or Training(directory, robot, motions, config, threads)
         training.run(say, progress)
         return _finish(directory, training, threads)
+
+
+def _lengthen(directory: Path, about: dict[str, Any]) -> None:
+    """If the same run is there with fewer samples, it is not finished any more, and has as many as ``about`` says."""
+    try:
+        before = json.loads((directory / RUN).read_bytes())
+        shorter = before["config"]["samples"] < about["config"]["samples"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return  # nothing there, or nothing of ours: that is for others to say
+    if shorter and {**before, "config": {**before["config"], "samples": about["config"]["samples"]}} == about:
+        (directory / RESULT).unlink(missing_ok=True)  # first: killed in between, the run is as it was, but unfinished
+        write_json(directory / RUN, about)
 
 
 def read_result(directory: Path) -> dict[str, Any]:
