@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,9 @@ def test_a_summary_pairs_seeds_and_counts_what_never_converged(tmp_path: Path) -
     assert rows["jump", "pfm"]["mean"] is None and rows["jump", "pfm"]["converged"] == 0
     assert rows["jump", "pfm"]["difference"]["mean"] == pytest.approx(0.5)  # at least to the end of its budget
     (verdict,) = summary["verdicts"]
+    for run in tmp_path.glob("*-1"):
+        shutil.rmtree(run)
+    assert summarise(Matrix.read(declared(tmp_path)), tmp_path)["verdicts"] == []  # single seeds are no verdict
     assert verdict["probability"] == pytest.approx(0.5)  # all of walk, none of jump
     assert verdict["ratio"] == pytest.approx((0.8 + 0.75 + 2.0 / 1.5) / 3)  # of three runs none is cut
     assert verdict["ratio_low"] <= verdict["ratio"] <= verdict["ratio_high"]

@@ -125,10 +125,10 @@ def _curve(results: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
 
 
 def _verdict(done: Sequence[Done], matrix: Matrix, space: str, method: str, plain: str) -> dict[str, Any] | None:
-    """Over all skills that both methods have runs of."""
+    """Over all skills that both methods have runs of; none from single seeds, whose intervals would say nothing."""
     pairs = [(_of(done, skill, space, method), _of(done, skill, space, plain)) for skill in matrix.skills]
     pairs = [(ours, theirs) for ours, theirs in pairs if ours and theirs]
-    if not pairs:
+    if not any(len(ours) > 1 and len(theirs) > 1 for ours, theirs in pairs):
         return None
     ours, theirs = ([[run.needed for run in group[side].values()] for group in pairs] for side in (0, 1))
     paired = [(group, sorted(set(group[0]) & set(group[1]))) for group in pairs]
