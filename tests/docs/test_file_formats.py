@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def test_calibration(walking: Motion, tmp_path: Path) -> None:
 
 
 def test_runs_of_trackers(walking: Motion, g1: Robot, tmp_path: Path) -> None:
-    result = train_tracker(tmp_path / "run", g1, [walking], TINY, threads=1)
+    result = train_tracker(tmp_path / "run", g1, [walking], replace(TINY, horizons=(0.2, 0.3)), threads=1)
     assert set(result) == keys("Runs of trackers")
     assert {"random", "beginning"} == set(result["final"])
     assert described("Runs of trackers", "final") - {"random", "beginning"} <= set(result["final"]["random"])

@@ -24,6 +24,7 @@ from pfmhr.experiments.statistics import (
     success_at,
     typical_ratio,
 )
+from pfmhr.report.experiments import horizon_lines
 from tests.experiments.conftest import STUB, Declare, attempts
 
 SMALL = """
@@ -36,7 +37,7 @@ add = {}
 pfm = { prior = "g1-small", pooled = true, set = ["agent.std=0.2", "agent.steps=8"] }
 [skills]
 walk = { motion = "embedded:walk", samples = 96 }
-jump = { motion = ["a.pkl", "b.pkl"], samples = 200, trim = [0.0, 1.5] }
+jump = { motion = ["a.pkl", "b.pkl"], samples = 200, trim = [0.0, 1.5], horizon = [1, 2.5] }
 """
 
 
@@ -60,7 +61,7 @@ def test_a_cell_is_a_command_line(tmp_path: Path) -> None:
     text = " ".join(words)
     assert (
         "--prior g1-small --pooled --set agent.std=0.2 agent.steps=8 " in text
-        and "--trim 0.0 1.5" in text
+        and "--trim 0.0 1.5 --horizon 1 2.5" in text
         and "--seed 1" in text
     )
     assert "embedded:walk" in cells["walk-add-residual-0"].motions
@@ -86,6 +87,7 @@ def test_a_cell_is_a_command_line(tmp_path: Path) -> None:
         ("96", '"96"'),
         ('"embedded:walk"', "7"),
         ("[0.0, 1.5]", "[0.0]"),
+        ("[1, 2.5]", "2.5"),
         ("environments", 'name = "../elsewhere"\nenvironments'),
         ("walk =", '"../walk" ='),
         ("add = {}", '"a-b" = {}\n"c-a-b" = {}\n[skills.walk-c]\nmotion = "x"\n[methods.d]'),
@@ -134,9 +136,9 @@ def test_no_worker_and_no_attempt_are_refused(option: str, tmp_path: Path, capsy
     assert f"{option} must be at least 1" in capsys.readouterr().err
 
 
-def pretend(folder: Path, name: str, needed: float | None) -> None:
+def pretend(folder: Path, name: str, needed: float | None, **more: Any) -> None:
     """A finished run that needed so many million samples of two."""
-    final = {"success": 0.9, "position_error": 0.02 + 0.002 * int(name[-1]), "rotation_error": 0.1}
+    final = {"success": 0.9, "position_error": 0.02 + 0.002 * int(name[-1]), "rotation_error": 0.1, **more}
     reached = None if needed is None else 1e6 * needed
     curve = [{"samples": 0, "success": 0.0}, {"samples": 2_000_000, "success": 1.0}]
     result: dict[str, Any] = {"samples_to_80": reached, "samples": 2_000_000, "grid": 1000, "seconds": 60.0}
@@ -179,6 +181,22 @@ def test_a_row_has_success_by_budget_errors_and_time_with_deviations(tmp_path: P
     assert (row["position_error"], row["deviations"]["position_error"]) == pytest.approx((0.021, 0.001))
     assert (row["rotation_error"], row["minutes"], row["deviations"]["minutes"]) == (0.1, 1.0, 0.0)
     assert row["curve"]["samples"] == [0.0, 2.0] and row["curve"]["highest"] == [0.0, 1.0]
+
+
+def test_a_row_has_its_errors_at_every_horizon(tmp_path: Path) -> None:
+    for seed, error in enumerate([0.05, 0.09]):
+        longer = [{"horizon": 2.5, "success": 0.5, "position_error": error}]
+        pretend(tmp_path, f"jump-add-residual-{seed}", 1.0, horizon=1.0, horizons=longer)
+    summary = summarise(Matrix.read(declared(tmp_path)), tmp_path)
+    (row,) = summary["rows"]
+    first, second = row["horizons"]
+    assert (first["horizon"], first["success"], first["position_error"]) == (1.0, 0.9, pytest.approx(0.021))
+    assert (second["horizon"], second["success"], second["rotation_error"]) == (2.5, 0.5, None)
+    assert (second["position_error"], second["deviations"]["position_error"]) == pytest.approx((0.07, 0.02))
+    (kept,) = summary["runs"][1]["final"]["random"]["horizons"]
+    assert (kept["horizon"], kept["position_error"]) == (2.5, 0.09)
+    line = horizon_lines(summary["rows"])[1]
+    assert line == ["jump", "residual", "add", "2", "2.5", "50.0 ± 0.0", "70.0 ± 20.0", "–", "–"]
 
 
 def test_every_run_is_kept_with_what_its_prior_did(tmp_path: Path) -> None:

@@ -141,6 +141,16 @@ def test_an_experiment_in_numbers(tmp_path: Path, undrawn: None) -> None:
     assert len(parts(section, Figure)) == 1  # two skills are no radar chart
 
 
+def test_errors_by_length_of_episode_stand_beside_the_papers(tmp_path: Path, undrawn: None) -> None:
+    error = {"success": 0.9, "position_error": 0.031, "rotation_error": 0.2, "deviations": {}}
+    rows = [experiment_row(horizons=[{"horizon": each, "seeds": 1, **error} for each in (20.0, 25.0)])]
+    table = parts(experiment_section(summary(*rows), tmp_path), Table)[1]
+    assert [list(row)[-5:] for row in table.rows] == [
+        ["20", "90.0", "31.0", "0.200", "20 mm, 0.117 rad"],
+        ["25", "90.0", "31.0", "0.200", "–"],
+    ]
+
+
 def test_verdicts_are_sentences(tmp_path: Path, undrawn: None) -> None:
     chance = {"probability": 0.625, "low": 0.4, "high": 0.81}
     verdict = {"method": "pfm", "actions": "residual", "skills": 4, "runs": 12, **chance}

@@ -104,6 +104,23 @@ def test_a_horizon_is_what_can_be_tracked_at_most(g1: Robot) -> None:
         assert result.success == pytest.approx((3.0 + 3 / 6) / 4)
 
 
+def test_horizons_share_their_episodes(g1: Robot) -> None:
+    """Lost in the 4th and in the 10th step: the first second knows of both, the first 0.2 s of one."""
+    made = evaluator(g1, still(g1, loop=True), horizon=1.0)
+    short, long = made.run_each(Script(made, {4: lose(1), 10: lose(2)}), [0.2, 1.0], start="beginning")
+    assert short.success == pytest.approx((3.0 + 3 / 6) / 4) and short.horizon == 0.2
+    assert long.success == pytest.approx((2.0 + 3 / 30 + 9 / 30) / 4) and long.horizon == 1.0
+
+
+def test_a_horizon_among_others_is_judged_as_if_alone(g1: Robot) -> None:
+    """An unevenly moving robot, so that errors grow: the same numbers to the last bit."""
+    motion, shoves = still(g1, loop=True), {2: push(0, 0.1), 20: push(1, 0.3), 25: push(2, 2.0)}
+    among, alone = evaluator(g1, motion, horizon=1.0), evaluator(g1, motion, horizon=0.5)
+    short, long = among.run_each(Script(among, shoves), [0.5, 1.0], seed=3)
+    assert short == alone.run(Script(alone, shoves), seed=3)
+    assert long.success < short.success == 1.0 and long.position_error > short.position_error > 0.0
+
+
 def test_who_starts_late_has_less_to_track(g1: Robot) -> None:
     """Random starts: the denominators are what is left of the clip, in control steps rounded up."""
     made = evaluator(g1, still(g1), episodes=40)

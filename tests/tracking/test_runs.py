@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -114,6 +115,23 @@ def test_a_run_is_read_with_its_settings_clips_and_policy(finished: Path, walkin
     weights = load_state(finished / CHECKPOINT)["algorithm"]["actor_state_dict"]
     assert torch.equal(run.policy.mlp[0].weight, weights["mlp.0.weight"])
     assert torch.equal(run.policy.mean, weights["obs_normalizer._mean"])
+
+
+def test_a_run_may_be_judged_at_several_horizons(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    longer = replace(SHORT, samples=48, horizons=(0.1, 0.5))
+    result = train_tracker(tmp_path / "run", g1, [walking], longer, threads=1)
+    for found in (*result["evaluations"], *result["final"].values()):
+        (other,) = found["horizons"]
+        assert (found["horizon"], other["horizon"], found["episodes"]) == (0.1, 0.5, other["episodes"])
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert lines[0]["evaluation_0.5s_success"] == result["evaluations"][0]["horizons"][0]["success"]
+    assert TrackerRun.load(tmp_path / "run").config == longer
+
+
+@pytest.mark.parametrize("horizon", [0.0, -1.0, math.nan, math.inf])
+def test_a_horizon_without_a_step_is_refused(horizon: float) -> None:
+    with refused("bad_config", "at least one step"):
+        replace(SHORT, horizons=(1.0, horizon))
 
 
 def test_a_run_that_is_read_is_still_the_same_skill(finished: Path) -> None:

@@ -41,6 +41,7 @@ def train(
     pooled: bool = False,
     evaluate_every: int | None = None,
     episodes: int | None = None,
+    horizon: tuple[float, ...] = (),
     fps: float | None = None,
     trim: tuple[float, float] | None = None,
     robot: str = "g1",
@@ -74,6 +75,7 @@ def train(
         pooled: one reference distribution for all clips.
         evaluate_every: iterations between evaluations.
         episodes: episodes of an evaluation.
+        horizon: lengths of evaluated episodes in s, the first to judge learning by; as in training unless said.
         fps: frame rate of csv files that state none.
         trim: keep the time from START to STOP of every clip, in s.
         robot: a robot's name or the path of its MJCF.
@@ -99,6 +101,7 @@ def train(
         modulator=ModulatorConfig(kind, "" if prior == "none" else prior, pooled=pooled, **strength),
         reward=reward,
         seed=seed,
+        horizons=horizon,
         **given({"samples": samples, "evaluate_every": evaluate_every, "evaluation_episodes": episodes}),
     )
     config = with_settings(config, set)
@@ -156,10 +159,9 @@ def evaluate(
         raise InputError("--horizon must be positive", expected="seconds, one or more numbers", code="bad_config")
     use_threads(threads)
     loaded = TrackerRun.load(run)
-    rows = []
-    for seconds in horizon:
-        evaluator = loaded.evaluator(episodes, seconds, distance, threads)
-        rows += [evaluator.run(loaded.policy, start, seed).to_dict() for start in ("random", "beginning")]
+    evaluator = loaded.evaluator(episodes, max(horizon), distance, threads)
+    found = [evaluator.run_each(loaded.policy, horizon, start, seed) for start in ("random", "beginning")]
+    rows = [each.to_dict() for pair in zip(*found, strict=True) for each in pair]
     if json:
         print_json({"run": str(run), "samples": loaded.samples, "evaluations": rows})
         return 0

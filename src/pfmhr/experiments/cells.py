@@ -44,7 +44,7 @@ class Done:
             "samples_to_80": self.result["samples_to_80"],
             "seconds": self.result["seconds"],
             "time_shares": self.result.get("time_shares", {}),
-            "final": {start: _rounded(found, ERRORS) for start, found in self.result["final"].items()},
+            "final": {start: _rounded(found) for start, found in self.result["final"].items()},
             "samples": [each["samples"] for each in seen],
             **{key: [_round(each.get(key)) for each in seen] for key in ERRORS},
             **self._modulation([each["samples"] for each in seen]),
@@ -67,8 +67,10 @@ def finished(matrix: Matrix, folder: Path) -> list[Done]:
     return [Done(cell, json.loads((run / RESULT).read_bytes()), run) for cell, run in done]
 
 
-def _rounded(found: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    return {key: _round(found.get(key)) for key in keys}
+def _rounded(found: dict[str, Any]) -> dict[str, Any]:
+    """Errors of one evaluation, and of the same at other horizons."""
+    others = [{"horizon": each["horizon"], **_rounded(each)} for each in found.get("horizons", ())]
+    return {key: _round(found.get(key)) for key in ERRORS} | ({"horizons": others} if others else {})
 
 
 def _round(value: float | None) -> Any:

@@ -57,6 +57,7 @@ _SKILL: _Kinds = {
     "samples": (lambda value: _whole(value) and value > 0, "a whole number of at least 1"),
     "trim": (lambda value: _list_of(_number, value) and len(value) == 2, "[start, stop] in s"),
     "fps": _NUMBER,
+    "horizon": (lambda value: _list_of(_number, value), "a list of s"),
 }
 
 

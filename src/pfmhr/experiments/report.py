@@ -93,6 +93,7 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
         "deviations": {key: _deviation(values) for key, values in ends.items()},
         "grid": max(result["grid"] for result in results) / 1e6,
         "curve": _curve(results),
+        "horizons": _horizons(final),
     }
     against = _of(done, skill, space, plain)
     common = sorted(set(runs) & set(against))
@@ -100,6 +101,20 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
         ours, theirs = ([group[seed].bounded / 1e6 for seed in common] for group in (runs, against))
         row["difference"] = paired_difference(ours, theirs) | {"seeds": len(common)}
     return row
+
+
+def _horizons(final: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Per length of an episode means and deviations over runs; nothing where only one length was looked at."""
+    by_horizon = zip(*([each, *each["horizons"]] for each in final if "horizons" in each), strict=True)
+    return [
+        {
+            "horizon": runs[0]["horizon"],
+            "seeds": len(runs),
+            **{key: _mean([run.get(key) for run in runs]) for key in ERRORS},
+            "deviations": {key: _deviation([run.get(key) for run in runs]) for key in ERRORS},
+        }
+        for runs in by_horizon
+    ]
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -8,11 +8,16 @@ from typing import Any
 
 from pfmhr.experiments.figures import draw_curves, draw_dots
 from pfmhr.experiments.wording import reached, saved, spread, verdict_in_words
+from pfmhr.report import paper
 from pfmhr.report.figures import radar_figure
 from pfmhr.report.page import Command, Part, Section, Table, Text, drawn
 
 FEWEST = 3
 """Skills and methods a radar chart needs to be one."""
+SAME = {"add": "none", "pdf": "pdf", "pfm": "pfm"}
+"""Methods as experiments here and as the paper's tables call them."""
+HORIZONS = ("skill", "actions", "method", "seeds", "episode, s", "success %", "E_pos, mm", "E_rot, rad", "paper")
+"""Columns of :func:`horizon_lines`."""
 
 
 def experiment_section(summary: Mapping[str, Any], folder: Path, number: int = 0) -> Section:
@@ -26,6 +31,7 @@ def experiment_section(summary: Mapping[str, Any], folder: Path, number: int = 0
             "intervals; a run that never got there counts with its whole budget."
         ),
         _table(summary),
+        *([Table(HORIZONS, lines, theirs=("paper",))] if (lines := horizon_lines(summary["rows"])) else []),
         *(Text(f"{verdict_in_words(each, summary['plain'])}.") for each in summary["verdicts"]),
         drawn(
             folder,
@@ -62,22 +68,49 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     return [*names, reached(row), saved(row), spread(row, "success", 1, 100.0), *errors, spread(row, "minutes", 1)]
 
 
+def horizon_lines(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Errors by length of episode beside the paper's, of rows that were evaluated at several."""
+    return [
+        [
+            *(row["skill"], row["actions"], row["method"], str(each["seeds"]), f"{each['horizon']:g}"),
+            *(spread(each, "success", 1, 100.0), spread(each, "position_error", 1, 1000.0)),
+            *(spread(each, "rotation_error", 3), _general(each["horizon"], row["method"])),
+        ]
+        for row in rows
+        for each in row.get("horizons", ())
+    ]
+
+
+def _general(horizon: float, method: str) -> str:
+    """The paper's errors of 34 clips with one policy."""
+    errors = paper.GENERAL.get(horizon, {}).get(SAME.get(method, ""))
+    if errors is None:
+        return "–"
+    (position, _), (rotation, _) = errors
+    return f"{1000.0 * position:.0f} mm, {rotation:.3f} rad"
+
+
 def _radars(summary: Mapping[str, Any], folder: Path, number: int) -> list[Part]:
-    """Errors by skill and method, where there are enough of both for a chart."""
-    parts: list[Part] = []
-    for key, title in (("position_error", "E_pos"), ("rotation_error", "E_rot")):
-        scores = radar_scores(summary["rows"], key)
-        if len(scores) >= FEWEST and all(len(values) >= FEWEST for values in scores.values()):
-            parts.append(
-                drawn(
-                    folder,
-                    f"radar-{number}-{title.lower()}",
-                    lambda path, scores=scores, title=title: radar_figure(path, scores, title),
-                    f"{title}: the least mean error of any method on a skill over the method's own, so that larger "
-                    "is better and the best is 1.",
-                )
-            )
-    return parts
+    return [
+        drawn(
+            folder,
+            f"radar-{number}-{title.lower()}",
+            lambda path, scores=scores, title=title: radar_figure(path, scores, title),
+            f"{title}: the least mean error of any method on a skill over the method's own, so that larger "
+            "is better and the best is 1.",
+        )
+        for title, scores in radars(summary["rows"]).items()
+    ]
+
+
+def radars(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[str, float]]]:
+    """Errors by method and skill for a chart of each kind of error, where there are enough of both."""
+    charts = {"E_pos": radar_scores(rows, "position_error"), "E_rot": radar_scores(rows, "rotation_error")}
+    return {
+        title: scores
+        for title, scores in charts.items()
+        if len(scores) >= FEWEST and all(len(values) >= FEWEST for values in scores.values())
+    }
 
 
 def radar_scores(rows: Sequence[Mapping[str, Any]], key: str) -> dict[str, dict[str, float]]:

@@ -40,7 +40,7 @@ ROTATION: dict[str, dict[str, Number]] = {
     "speed_vault": {"none": (0.118, 0.003), "pdf": (0.116, 0.001), "pfm": (0.116, 0.0)},
     "double_kong": {"none": None, "pdf": (0.157, 0.003), "pfm": (0.154, 0.002)},
 }
-GENERAL: dict[float, dict[str, tuple[Number, Number]]] = {
+GENERAL: dict[float, dict[str, tuple[tuple[float, float], tuple[float, float]]]] = {
     10.0: {
         "none": ((0.022, 0.001), (0.121, 0.007)),
         "pdf": ((0.023, 0.002), (0.129, 0.011)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, is_dataclass, replace
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -41,7 +42,7 @@ class EnvironmentConfig:
     """Bodies of the world observation and of DeepMimic's reward; MimicKit has the head where we have the torso."""
 
     def __post_init__(self) -> None:
-        if self.environments < 1 or not self.episode_seconds * self.control_rate >= 1:
+        if self.environments < 1 or not 1 <= self.episode_seconds * self.control_rate < math.inf:
             raise InputError("at least one environment and one step per episode", got=self, code="bad_config")
         if not (self.action_scale > 0 and self.action_range > 0 and self.termination_distance > 0):
             raise InputError("action and termination ranges must be positive", code="bad_config")
@@ -153,13 +154,24 @@ class TrackerConfig:
     evaluate_every: int = 20
     """Iterations between evaluations."""
     evaluation_episodes: int = 64
+    horizons: tuple[float, ...] = ()
+    """s that evaluated episodes last, the first being what learning is judged by; as in training unless said."""
     checkpoint_every: int = 25
     """Iterations between checkpoints."""
+
+    def __post_init__(self) -> None:
+        if not all(1 <= horizon * self.environment.control_rate < math.inf for horizon in self.horizons):
+            raise InputError("an evaluated episode has at least one step", got=self.horizons, code="bad_config")
 
     @property
     def samples_per_iteration(self) -> int:
         """Transitions collected before each update."""
         return self.environment.environments * self.agent.steps
+
+    @property
+    def evaluated(self) -> tuple[float, ...]:
+        """s that evaluated episodes last."""
+        return self.horizons or (self.environment.episode_seconds,)
 
     @property
     def iterations(self) -> int:

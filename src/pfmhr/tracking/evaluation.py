@@ -82,58 +82,67 @@ class Evaluator:
 
     def run(self, policy: nn.Module, start: Start = "random", seed: int = 0) -> Evaluation:
         """One episode per environment with the policy's mean action."""
+        return self.run_each(policy, [self.environment.config.episode_seconds], start, seed)[0]
+
+    def run_each(
+        self, policy: nn.Module, horizons: Sequence[float], start: Start = "random", seed: int = 0
+    ) -> list[Evaluation]:
+        """The same episodes, judged as if each had lasted as long as each of ``horizons`` in s, none above our own."""
         environment = self.environment
         environment.generator.manual_seed(seed)
         clip, frame = environment.library.draw(environment.num_envs, environment.generator)
         if start == "beginning":
             clip = torch.arange(environment.num_envs) % len(environment.library)
             frame = torch.zeros_like(frame)
-        record = _Record(environment, clip, frame)
+        records = [_Record(environment, clip, frame, horizon) for horizon in horizons]
         observations = environment.reset(clip, frame)
         with torch.no_grad():
-            for _ in range(environment.max_episode_length):
-                if not record.step(policy, observations["policy"]):
-                    break
-                observations = record.observations
-        return record.summary(self.distance, start)
+            while any(bool(record.alive.any()) for record in records):
+                clip, frame = environment.clip.clone(), environment.frame + environment.substeps
+                observations, _, dones, extras = environment.step(policy(observations["policy"]))
+                errors = _errors(environment, clip, frame)
+                for record in records:
+                    record.count(errors, extras["failed"], dones)
+        return [record.summary(self.distance, start) for record in records]
+
+
+def judged(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
+    """The first for JSON, with those of other horizons, if any, under ``horizons``."""
+    first, *others = [each.to_dict() for each in evaluations]
+    return first | ({"horizons": others} if others else {})
+
+
+def _errors(environment: TrackingEnvironment, clip: Tensor, frame: Tensor) -> Tensor:
+    """(4, N): E_pos, E_rot, body and root error of this step; bodies as sensed, one substep ago."""
+    reference = environment.library.at(clip, frame - 1)
+    bodies = torch.from_numpy(environment.simulation.frames("position")).float()
+    turns = torch.from_numpy(environment.simulation.frames("orientation")).float()
+    return tracking_errors(bodies, turns, reference.root_pos, reference.body_pos, reference.body_quat)
 
 
 class _Record:
-    """The first episode of every environment."""
+    """The first episode of every environment, up to a horizon."""
 
-    def __init__(self, environment: TrackingEnvironment, clip: Tensor, frame: Tensor) -> None:
-        self.environment = environment
-        self.observations: Any = None
+    def __init__(self, environment: TrackingEnvironment, clip: Tensor, frame: Tensor, horizon: float) -> None:
+        self.environment, self.horizon = environment, horizon
         count = environment.num_envs
-        left = -(-environment.library.remaining(clip, frame) // environment.substeps)
-        self.possible = left.clamp(max=environment.max_episode_length).clamp(min=1)
+        self.left = max(1, min(round(horizon * environment.config.control_rate), environment.max_episode_length))
+        remaining = -(-environment.library.remaining(clip, frame) // environment.substeps)
+        self.possible = remaining.clamp(max=self.left).clamp(min=1)
         self.alive = torch.ones(count, dtype=torch.bool)
         self.strict = torch.ones(count, dtype=torch.bool)
         self.survived, self.survived_strict = torch.zeros(count), torch.zeros(count)
         self.sums = torch.zeros(4, count)
 
-    def step(self, policy: nn.Module, observations: Tensor) -> bool:
-        """One control step; False once every first episode is over."""
-        environment = self.environment
-        clip, frame = environment.clip.clone(), environment.frame + environment.substeps
-        self.observations, _, dones, extras = environment.step(policy(observations))
-        errors = self._errors(clip, frame)
-        lost = extras["failed"]
+    def count(self, errors: Tensor, lost: Tensor, dones: Tensor) -> None:
+        """One control step, of which ``errors`` (4, N), failures and ends are known."""
         counted = self.alive & ~lost
         self.survived += counted
-        self.strict &= counted & (environment.farthest <= STRICT)
+        self.strict &= counted & (self.environment.farthest <= STRICT)
         self.survived_strict += self.strict
         self.sums += errors.nan_to_num(0.0) * counted
-        self.alive &= ~dones
-        return bool(self.alive.any())
-
-    def _errors(self, clip: Tensor, frame: Tensor) -> Tensor:
-        """(4, N): E_pos, E_rot, body and root error of this step; bodies as sensed, one substep ago."""
-        environment = self.environment
-        reference = environment.library.at(clip, frame - 1)
-        bodies = torch.from_numpy(environment.simulation.frames("position")).float()
-        turns = torch.from_numpy(environment.simulation.frames("orientation")).float()
-        return tracking_errors(bodies, turns, reference.root_pos, reference.body_pos, reference.body_quat)
+        self.left -= 1
+        self.alive &= ~dones if self.left else torch.zeros_like(dones)
 
     def summary(self, distance: float, start: str) -> Evaluation:
         """Means and intervals."""
@@ -159,7 +168,7 @@ class _Record:
             episodes=len(success),
             distance=distance,
             start=start,
-            horizon=self.environment.config.episode_seconds,
+            horizon=self.horizon,
         )
 
 

@@ -20,7 +20,7 @@ from pfmhr.robots import Robot
 from pfmhr.robots.robot import BUNDLED
 from pfmhr.tracking.config import TrackerConfig, tracker_config_from_json
 from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.evaluation import Evaluator
+from pfmhr.tracking.evaluation import Evaluator, Start, judged
 from pfmhr.tracking.networks import Policy, TrackerNetwork
 from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
 from pfmhr.training import claim
@@ -152,11 +152,13 @@ def _finish(directory: Path, training: Training, threads: int | None) -> dict[st
         training.motions,
         config.environment,
         max(256, config.evaluation_episodes),
+        horizon=max(config.evaluated),
         threads=threads,
         library=training.environment.library,
     )
     policy = training.policy().eval()
-    final = {start: evaluator.run(policy, start, seed=1).to_dict() for start in ("random", "beginning")}
+    starts: tuple[Start, ...] = ("random", "beginning")
+    final = {start: judged(evaluator.run_each(policy, config.evaluated, start, seed=1)) for start in starts}
     seconds = {**training.seconds, **training.algorithm.seconds}
     result = {
         "motions": [motion.name for motion in training.motions],

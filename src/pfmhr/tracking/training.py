@@ -16,7 +16,7 @@ from pfmhr.robots import Robot
 from pfmhr.tracking.algorithm import TrackerPPO
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.evaluation import Evaluator
+from pfmhr.tracking.evaluation import Evaluator, judged
 from pfmhr.tracking.modulation import make_modulator
 from pfmhr.tracking.networks import Policy
 from pfmhr.training.interruption import deferred_interruption
@@ -57,6 +57,7 @@ class Training:
             motions,
             config.environment,
             config.evaluation_episodes,
+            horizon=max(config.evaluated),
             threads=threads,
             library=self.environment.library,
         )
@@ -124,10 +125,13 @@ class Training:
     def _evaluate(self, log: RunLog) -> None:
         begun = time.perf_counter()
         self.algorithm.eval_mode()
-        result = self.evaluator.run(self.policy()).to_dict()
+        result = judged(self.evaluator.run_each(self.policy(), self.config.evaluated))
         self.algorithm.train_mode()
         self.evaluations.append({"samples": self.samples, **result})
         numbers = {f"evaluation_{name}": value for name, value in result.items() if isinstance(value, float)}
+        for each in result.get("horizons", ()):
+            after = f"evaluation_{each['horizon']:g}s"
+            numbers |= {f"{after}_{name}": value for name, value in each.items() if isinstance(value, float)}
         log.write(self.samples, **numbers)
         self.seconds["evaluation"] += time.perf_counter() - begun
 
