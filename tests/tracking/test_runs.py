@@ -120,6 +120,7 @@ def test_a_run_is_read_with_its_settings_clips_and_policy(finished: Path, walkin
 def test_a_run_may_be_judged_at_several_horizons(g1: Robot, walking: Motion, tmp_path: Path) -> None:
     longer = replace(SHORT, samples=48, horizons=(0.1, 0.5))
     result = train_tracker(tmp_path / "run", g1, [walking], longer, threads=1)
+    assert [each["episodes"] for each in result["final"].values()] == [256, 1]  # one clip has one beginning
     for found in (*result["evaluations"], *result["final"].values()):
         (other,) = found["horizons"]
         assert (found["horizon"], other["horizon"], found["episodes"]) == (0.1, 0.5, other["episodes"])
@@ -168,7 +169,7 @@ def test_threads_are_those_asked_for(
 
     monkeypatch.setattr(BatchedSimulation, "__init__", begin)
     train_tracker(tmp_path / "run", g1, [walking], replace(SHORT, samples=48), threads=1)
-    assert asked == [1, 1, 1]
+    assert asked == [1, 1, 1, 1]  # training, evaluations, and both starts of the last
 
 
 def change(name: str, content: bytes | None) -> Callable[[Path], object]:

@@ -11,10 +11,12 @@ from pfmhr.cli.options import at_least_one, tracking_extra
 
 def _tell(result: dict[str, Any], output: Path | None) -> int:
     """Written before it is printed: an error in between leaves stdout to its own JSON object."""
-    from pfmhr.files import write_json
+    from pfmhr.files import disk_errors, write_json
 
     if output is not None:
-        write_json(output, result)
+        with disk_errors(output.parent):
+            output.parent.mkdir(parents=True, exist_ok=True)
+            write_json(output, result)
     print_json(result)
     return 0
 

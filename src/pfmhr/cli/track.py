@@ -144,7 +144,7 @@ def evaluate(
 
     Args:
         run: directory of a tracking run, finished or not.
-        episodes: how many, from random starts and again from the beginning.
+        episodes: how many from random starts; from the beginning every clip has one.
         horizon: lengths of an episode in s.
         distance: m at which an episode is lost; 1.0 (vaults 0.5) unless said. 0.5 m is always reported beside it.
         seed: of the random starts.
@@ -152,6 +152,7 @@ def evaluate(
         json: print one JSON object.
     """
     with tracking_extra():
+        from pfmhr.tracking.evaluation import from_both_starts
         from pfmhr.tracking.runs import TrackerRun
 
     at_least_one(episodes=episodes)
@@ -159,9 +160,10 @@ def evaluate(
         raise InputError("--horizon must be positive", expected="seconds, one or more numbers", code="bad_config")
     use_threads(threads)
     loaded = TrackerRun.load(run)
-    evaluator = loaded.evaluator(episodes, max(horizon), distance, threads)
-    found = [evaluator.run_each(loaded.policy, horizon, start, seed) for start in ("random", "beginning")]
-    rows = [each.to_dict() for pair in zip(*found, strict=True) for each in pair]
+    found = from_both_starts(
+        lambda count: loaded.evaluator(count, max(horizon), distance, threads), episodes, loaded.policy, horizon, seed
+    )
+    rows = [each.to_dict() for pair in zip(*found.values(), strict=True) for each in pair]
     if json:
         print_json({"run": str(run), "samples": loaded.samples, "evaluations": rows})
         return 0
@@ -179,7 +181,7 @@ def evaluate(
         ]
         for row in rows
     ]
-    print_table(f"{run} after {loaded.samples:,} samples, {episodes} episodes each", columns, lines)
+    print_table(f"{run} after {loaded.samples:,} samples, {episodes} random starts", columns, lines)
     return 0
 
 
@@ -209,6 +211,7 @@ def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = Non
     rows = [group.row for group in groups]
     if output is not None:
         with disk_errors(output.parent):
+            output.parent.mkdir(parents=True, exist_ok=True)
             write_json(output, {"rows": rows, "curves": curves(groups), **provenance()})
     if figure is not None:
         draw_curves(curves(groups), figure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -104,6 +104,22 @@ class Evaluator:
                 for record in records:
                     record.count(errors, extras["failed"], dones)
         return [record.summary(self.distance, start) for record in records]
+
+
+def from_both_starts(
+    make: Callable[[int], Evaluator], episodes: int, policy: nn.Module, horizons: Sequence[float], seed: int
+) -> dict[Start, list[Evaluation]]:
+    """From random moments, and every clip once from its beginning, as nothing in a second try would be another.
+
+    Args:
+        make: an evaluator of that many episodes. episodes: from random moments.
+    """
+    random = make(episodes)
+    beginning = make(len(random.environment.library))
+    return {
+        "random": random.run_each(policy, horizons, "random", seed),
+        "beginning": beginning.run_each(policy, horizons, "beginning", seed),
+    }
 
 
 def judged(evaluations: Sequence[Evaluation]) -> dict[str, Any]:

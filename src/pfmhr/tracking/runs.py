@@ -20,7 +20,7 @@ from pfmhr.robots import Robot
 from pfmhr.robots.robot import BUNDLED
 from pfmhr.tracking.config import TrackerConfig, tracker_config_from_json
 from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.evaluation import Evaluator, Start, judged
+from pfmhr.tracking.evaluation import Evaluator, from_both_starts, judged
 from pfmhr.tracking.networks import Policy, TrackerNetwork
 from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
 from pfmhr.training import claim
@@ -147,18 +147,15 @@ class TrackerRun:
 
 def _finish(directory: Path, training: Training, threads: int | None) -> dict[str, Any]:
     config = training.config
-    evaluator = Evaluator(
-        training.environment.robot,
-        training.motions,
-        config.environment,
-        max(256, config.evaluation_episodes),
-        horizon=max(config.evaluated),
-        threads=threads,
-        library=training.environment.library,
+    robot, clips, library = training.environment.robot, training.motions, training.environment.library
+    policy, episodes, longest = training.policy().eval(), max(256, config.evaluation_episodes), max(config.evaluated)
+    found = from_both_starts(
+        lambda count: Evaluator(
+            robot, clips, config.environment, count, horizon=longest, threads=threads, library=library
+        ),
+        *(episodes, policy, config.evaluated, 1),
     )
-    policy = training.policy().eval()
-    starts: tuple[Start, ...] = ("random", "beginning")
-    final = {start: judged(evaluator.run_each(policy, config.evaluated, start, seed=1)) for start in starts}
+    final = {start: judged(evaluations) for start, evaluations in found.items()}
     seconds = {**training.seconds, **training.algorithm.seconds}
     result = {
         "motions": [motion.name for motion in training.motions],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +29,24 @@ def claim(directory: Path, about: dict[str, Any], finished: str) -> bool:
         before = json.loads(path.read_bytes())
     except ValueError as error:
         raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
-    different = [f"{key}: {_brief(before.get(key), value)}" for key, value in about.items() if before.get(key) != value]
+    different = list(_differences(before, about))
     if different:
         raise InputError(
             "another run is already here",
             where=directory,
-            got="; ".join(different)[:400],
+            got=", ".join(different)[:400],
             fix="Use the same settings to go on with it, or another directory.",
             code="exists",
         )
     return (directory / finished).exists()
 
 
-def _brief(before: Any, now: Any) -> str:
+def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
+    """Every setting that is not as it was, "agent.discount 0.99 → 0.95"."""
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        before, now = ({str(place): value for place, value in enumerate(each)} for each in (before, now))
     if isinstance(before, dict) and isinstance(now, dict):
-        return ", ".join(f"{key} {before.get(key)} → {value}" for key, value in now.items() if before.get(key) != value)
-    return f"{before} → {now}"
+        for key in dict.fromkeys([*now, *before]):
+            yield from _differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
+    elif before != now:
+        yield f"{name} {before} → {now}"

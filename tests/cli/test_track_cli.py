@@ -1,0 +1,92 @@
+"""The commands of trackers, as typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.score.priors import random_prior
+
+from pfmhr.cli import main
+
+SMALL = ["--environments", "4", "--samples", "96", "--episodes", "3", "--horizon", "0.2", "0.4", "--threads", "1"]
+NETWORKS = ["--set", "agent.hidden=[16,8]", "adversary.hidden=[16,8]"]
+LOOP = ["--prior", "g1-small", "--t-eval", "0.9", "--alpha", "1.5", "--p-good", "0.2", "--p-bad", "0.1", "--pooled"]
+
+
+def read(capsys: pytest.CaptureFixture[str]) -> Any:
+    """What was printed, as JSON."""
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One iteration of 96 samples with the bundled prior in the loop."""
+    directory = tmp_path_factory.mktemp("runs") / "squat"
+    words = ["track", "train", "embedded:squat", "-o", str(directory), "--actions", "absolute", "--seed", "3"]
+    assert main([*words, *SMALL, *LOOP, *NETWORKS]) == 0
+    return directory
+
+
+def test_every_option_of_training_reaches_the_run(run: Path) -> None:
+    config = json.loads((run / "run.json").read_text())["config"]
+    asked = {"kind": "pfm", "prior": "g1-small", "t_eval": 0.9, "alpha": 1.5, "p_good": 0.2, "p_bad": 0.1}
+    assert {name: config["modulator"][name] for name in asked} == asked and config["modulator"]["pooled"] is True
+    assert (config["samples"], config["seed"], config["evaluation_episodes"]) == (96, 3, 3)
+    assert (config["environment"]["environments"], config["environment"]["actions"]) == (4, "absolute")
+    assert config["horizons"] == [0.2, 0.4] and config["agent"]["hidden"] == [16, 8]
+
+
+def test_what_is_trained_is_not_trained_again(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (run / "checkpoint.safetensors").stat().st_mtime_ns
+    words = ["track", "train", "embedded:squat", "-o", str(run), "--actions", "absolute", "--seed", "3"]
+    assert main([*words, *SMALL, *LOOP, *NETWORKS]) == 0
+    assert "already trained" in capsys.readouterr().out
+    assert main([*words, *SMALL, *LOOP, *NETWORKS, "agent.std=0.3"]) == 2  # another tracker: not into this directory
+    assert "another run is already here (got config.agent.std 0.05 → 0.3)" in capsys.readouterr().err
+    assert (run / "checkpoint.safetensors").stat().st_mtime_ns == before
+
+
+def test_an_evaluation_has_both_starts_at_every_horizon(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["track", "eval", str(run), "--episodes", "3", "--horizon", "0.1", "0.3", "--threads", "1"]
+    assert main([*words, "--json"]) == 0
+    rows = read(capsys)["evaluations"]
+    assert [(row["horizon"], row["start"], row["episodes"]) for row in rows] == [
+        (0.1, "random", 3), (0.1, "beginning", 1), (0.3, "random", 3), (0.3, "beginning", 1),
+    ]  # fmt: skip
+    assert all(0.0 <= row["success"] <= 1.0 for row in rows)
+    assert main(words) == 0
+    assert "after 96 samples, 3 random starts" in capsys.readouterr().out
+
+
+def test_runs_are_compared_written_and_drawn(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figure, output = tmp_path / "new" / "curves.png", tmp_path / "new" / "compared.json"
+    assert main(["track", "compare", str(run), "--figure", str(figure), "--output", str(output)]) == 0
+    assert ", ADD, PFM-HR, absolute" in capsys.readouterr().out and figure.stat().st_size > 1000
+    (row,) = json.loads(output.read_text())["rows"]
+    assert (row["seeds"], row["modulator"], row["actions"]) == (1, "pfm", "absolute")
+
+
+def test_a_policy_is_filmed_and_exported(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    film = tmp_path / "squat.gif"
+    size = ["--width", "160", "--height", "120", "--fps", "10"]
+    assert main(["track", "play", str(run), "--output", str(film), "--seconds", "0.3", *size, "--json"]) == 0
+    told = read(capsys)
+    assert film.read_bytes()[:3] == b"GIF" and 0.0 < told["tracked"] <= told["possible"] == pytest.approx(0.3)
+    assert main(["track", "export", str(run), "-o", str(tmp_path / "squat.onnx"), "--json"]) == 0
+    told = read(capsys)
+    assert told["samples"] == 96 and told["metadata"]["action_type"] == "absolute"
+    assert (tmp_path / "squat.onnx").exists()
+
+
+def test_nothing_is_written_when_the_prior_is_of_another_robot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    random_prior(dtype=torch.float32).save(tmp_path / "toy")
+    out = tmp_path / "run"
+    assert main(["track", "train", "embedded:squat", "-o", str(out), "--prior", str(tmp_path / "toy"), *SMALL]) == 2
+    assert "joints" in capsys.readouterr().err
+    assert not (out / "run.json").exists()
