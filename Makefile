@@ -48,9 +48,8 @@ docs: .venv/.ready-docs
 	$(BIN)/sphinx-build -W --keep-going -q docs build/docs
 	@echo "build/docs/index.html"
 
-# The README's table and the tables of the documentation, from results/.
+# The tables and figures of README and documentation, from results/.
 results: setup
-	$(BIN)/python docs/readme_table.py
 	$(BIN)/python docs/tables.py
 
 bench: setup

@@ -6,9 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from reference_pages import write_reference
-from tables import write_tables
 
-write_tables()
 write_reference()
 
 project = "PFM-HR"
@@ -26,4 +24,4 @@ html_theme = "furo"
 html_title = "PFM-HR"
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
-exclude_patterns = ["_build", "generated"]
+exclude_patterns = ["_build"]

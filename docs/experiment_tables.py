@@ -1,9 +1,9 @@
-"""Tables and figures of stored experiments for the results page, made whenever the documentation is built."""
+"""Tables and figures of stored experiments for the results page, for the pages that show them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,28 @@ from pfmhr.report.experiments import HORIZONS, SAME, horizon_lines, radars
 from pfmhr.report.figures import radar_figure
 
 
-def write_experiments(results: Path, folder: Path) -> None:
-    """Per results/experiment_*.json its tables and figures in ``folder``."""
-    for path in sorted(results.glob("experiment_*.json")):
-        summary = json.loads(path.read_text())
-        verdicts = "".join(f"- {verdict_in_words(each, summary['plain'])}\n" for each in summary["verdicts"])
-        cells, hours = summary["cells"], summary["core_hours"]
-        made = f"\n{cells['finished']} of {cells['all']} runs, {hours:.1f} core-hours; `{summary['command']}`\n"
-        lengths = horizon_lines(summary["rows"])
-        tables = [table(summary), *([_markdown(HORIZONS, lengths)] if lengths else [])]
-        (folder / f"{path.stem}.md").write_text("\n".join([*tables, verdicts + made]))
-        draw_dots(summary, folder / f"{path.stem}.png")
-        draw_curves(summary, folder / f"{path.stem}_curves.png")
-        for title, scores in radars(summary["rows"]).items():
-            radar_figure(folder / f"{path.stem}_{title.lower()}.png", scores, title)
+def experiment_table(summary: dict[str, Any]) -> str:
+    """Rows, episodes of several lengths if there were, verdicts, and what it took."""
+    verdicts = "".join(f"- {verdict_in_words(each, summary['plain'])}\n" for each in summary["verdicts"])
+    cells, hours = summary["cells"], summary["core_hours"]
+    made = f"\n{cells['finished']} of {cells['all']} runs, {hours:.1f} core-hours; `{summary['command']}`\n"
+    lengths = horizon_lines(summary["rows"])
+    tables = [table(summary), *([_markdown(HORIZONS, lengths)] if lengths else [])]
+    return "\n".join([*tables, verdicts + made])
+
+
+def draw_experiment(summary: dict[str, Any], stem: Path, wanted: Callable[[Path], bool]) -> None:
+    """Those of its figures that are wanted: dots, curves, and radar charts if there are methods and skills enough."""
+    drawings: dict[str, Callable[[Path], None]] = {
+        "": lambda path: draw_dots(summary, path),
+        "_curves": lambda path: draw_curves(summary, path),
+    }
+    for title, scores in radars(summary["rows"]).items():
+        drawings[f"_{title.lower()}"] = partial(radar_figure, scores=scores, title=title)
+    for ending, draw in drawings.items():
+        path = stem.with_name(f"{stem.name}{ending}.png")
+        if wanted(path):
+            draw(path)
 
 
 def table(summary: dict[str, Any]) -> str:

@@ -1,17 +1,24 @@
-"""Tables of the results page, made from results/*.json whenever the documentation is built."""
+"""Tables and figures of README and documentation, made from results/*.json: `make results` writes them in place.
+
+They stand in the pages themselves, between marks, so that a page says the same wherever it is read.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-from experiment_tables import write_experiments
+from experiment_tables import draw_experiment, experiment_table
+from summary_table import summary_table
 
 from pfmhr.studies import noise, perturbation, timestep
 from pfmhr.studies.tables import beside, cells
 
 ROOT = Path(__file__).resolve().parents[1]
+RESULTS, FIGURES = ROOT / "results", ROOT / "docs" / "figures"
+MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 STUDIES = {
     "timestep": (("t_eval",), ("angular", "permutation", "sign_flip", "average"), timestep.PAPER),
@@ -28,31 +35,50 @@ STUDIES = {
 }
 
 
-def write_tables() -> None:
-    """One file per stored study in docs/generated, for the pages to include."""
-    folder = ROOT / "docs" / "generated"
-    folder.mkdir(exist_ok=True)
-    for path in sorted((ROOT / "results").glob("study_*.json")):
+def pages() -> list[Path]:
+    """Everything that may hold tables."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "howto").glob("*.md"))]
+
+
+def filled(text: str, tables: dict[str, str]) -> str:
+    """A page with its tables as they are now."""
+    return MARKED.sub(lambda mark: f"{mark[1]}\n{tables[mark[2]]}\n{mark[3]}", text)
+
+
+def all_tables() -> dict[str, str]:
+    """Markdown by name: one per stored study and experiment, and those that several results make together."""
+    tables = {"summary": summary_table(), "bench_score": _speeds(), "t_eval": _times()}
+    for path in sorted(RESULTS.glob("study_*.json")):
         name = path.stem.removeprefix("study_").removesuffix("_held_out")
         result = json.loads(path.read_text())
-        table = beside(result["rows"], *STUDIES[name]) if name in STUDIES else result["rows"]
-        (folder / f"{path.stem}.md").write_text(_markdown(table) + f"\n`{result['command']}`\n")
-    write_speeds()
-    write_times()
-    write_experiments(ROOT / "results", folder)
+        rows = beside(result["rows"], *STUDIES[name]) if name in STUDIES else result["rows"]
+        tables[path.stem] = _markdown(rows) + f"\n`{result['command']}`\n"
+    for path in sorted(RESULTS.glob("experiment_*.json")):
+        tables[path.stem] = experiment_table(json.loads(path.read_text()))
+    return tables
 
 
-def write_speeds() -> None:
+def write_pages() -> None:
+    """Tables into their pages, and the figures of experiments that pages show."""
+    tables = all_tables()
+    for page in pages():
+        page.write_text(filled(page.read_text(), tables))
+    text = "".join(page.read_text() for page in pages())
+    for path in sorted(RESULTS.glob("experiment_*.json")):
+        draw_experiment(json.loads(path.read_text()), FIGURES / path.stem, lambda figure: figure.name in text)
+
+
+def _speeds() -> str:
     """The stored benches of the score, one row each."""
-    benches = [json.loads(path.read_text()) for path in sorted((ROOT / "results").glob("bench_score_*.json"))]
+    benches = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("bench_score_*.json"))]
     rows = [
         {"network": bench["preset"], "transitions": bench["batch"], **_plain(bench["ratio"])}
         for bench in sorted(benches, key=lambda bench: (bench["preset"], bench["batch"]))
     ]
-    (ROOT / "docs" / "generated" / "bench_score.md").write_text(_markdown(rows))
+    return _markdown(rows)
 
 
-def write_times() -> None:
+def _times() -> str:
     """How well spoilt changes are told from real ones at the paper's flow time and at the best, by prior."""
     studies = {
         ("366,302 poses of LAFAN1 and G1 Moves", "all"): ("study_timestep", ()),
@@ -63,13 +89,13 @@ def write_times() -> None:
     }
     lines = []
     for (prior, clips), (file, path) in studies.items():
-        result = json.loads((ROOT / "results" / f"{file}.json").read_text())
+        result = json.loads((RESULTS / f"{file}.json").read_text())
         for key in path:
             result = result[key]
         lines.append(_best(prior, clips, {row["t_eval"]: row["average"] for row in result["rows"]}, file))
     paper = {time: figures[3] for time, figures in timestep.PAPER.items()}
     lines.append(_best("60 million poses of BONES-SEED", "trained on", paper, "the paper"))
-    (ROOT / "docs" / "generated" / "t_eval.md").write_text(_markdown(lines))
+    return _markdown(lines)
 
 
 def _best(prior: str, clips: str, by_time: dict[float, float], source: str) -> dict[str, Any]:
@@ -90,4 +116,4 @@ def _markdown(table: list[dict[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    write_tables()
+    write_pages()

@@ -1,4 +1,4 @@
-"""The results table of the README, made from results/*.json: python docs/readme_table.py writes it in place."""
+"""The results in a few lines, for the README."""
 
 from __future__ import annotations
 
@@ -7,17 +7,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-BEGIN, END = "<!-- results: made by `make results` -->\n", "<!-- end of results -->"
 
 
-def readme_with_results() -> str:
-    """The README with its table as the stored results say."""
-    text = (ROOT / "README.md").read_text()
-    before, rest = text.split(BEGIN)
-    return before + BEGIN + _table() + END + rest.split(END)[1]
-
-
-def _table() -> str:
+def summary_table() -> str:
+    """What the paper says, what was measured here, and by which command."""
     lines = ["| what | paper | here | command |", "|---|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in (*_score_rows(), *_speed_rows(), *_tracking_rows())]
     return "\n".join(lines) + "\n"
@@ -74,7 +67,3 @@ def _tracking_rows() -> list[tuple[str, str, str, str]]:
         for row in json.loads(path.read_text())["rows"]
         if row["method"] in names and row["seeds"] > 1
     ]
-
-
-if __name__ == "__main__":
-    (ROOT / "README.md").write_text(readme_with_results())
