@@ -18,7 +18,7 @@ from pfmhr.score import PoseGeometryScore, ReconstructionScore
 from ..score.priors import random_prior, refused, seeded
 from .gauge import DT, clip, clip_scoring, gauge, percents, prior
 
-SQUARE = [[0.0, 0.0], [0.1, 0.0], [0.1, 0.1], [0.0, 0.1]]
+SQUARE = [[0.0, 0.0], [0.1, 0.0], [0.2, 0.0], [0.2, 0.1], [0.2, 0.2], [0.1, 0.2], [0.0, 0.2], [0.0, 0.1]]
 
 
 def fitted(motion: Motion, dt: float = DT) -> tuple[Reference, list[float]]:
@@ -33,26 +33,35 @@ def test_every_transition_is_scored_in_order() -> None:
 
 
 def test_a_cycle_counts_the_step_from_its_last_frame_to_its_first() -> None:
-    """Around a square: first joint, second, first, and, in a cycle, second."""
+    """Around a square, two steps along each side: first joint, second, first, second."""
     reference, scores = fitted(clip(SQUARE))
-    assert (reference.transitions, reference.loop) == (3, False)
-    assert scores == pytest.approx([1.0, 0.0, 1.0], abs=1e-5)
+    assert (reference.transitions, reference.loop) == (7, False)
+    assert scores == pytest.approx([1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0], abs=1e-5)
     reference, scores = fitted(clip(SQUARE, loop=True))
-    assert (reference.transitions, reference.loop) == (4, True)
-    assert scores == pytest.approx([1.0, 0.0, 1.0, 0.0], abs=1e-5)
-
-
-def test_a_cycle_is_resampled_over_its_whole_period() -> None:
-    """Four frames at 30 Hz last 4/30 s with the way back: eight steps at 60 Hz, two along each side."""
-    reference, scores = fitted(clip(SQUARE, loop=True), dt=1 / 60)
-    assert reference.transitions == 8
+    assert (reference.transitions, reference.loop) == (8, True)
     assert scores == pytest.approx([1.0, 1.0, 0.0, 0.0] * 2, abs=1e-5)
 
 
-def test_a_cycle_that_repeats_its_first_frame_closes_without_change() -> None:
-    reference, scores = fitted(clip([*SQUARE, SQUARE[0]], loop=True))
-    assert (reference.transitions, reference.without_change) == (4, 1)
-    assert scores == pytest.approx([1.0, 0.0, 1.0, 0.0], abs=1e-5)
+def test_a_cycle_is_resampled_over_its_whole_period() -> None:
+    """Eight frames at 30 Hz last 8/30 s with the way back: sixteen steps at 60 Hz, four along each side."""
+    reference, scores = fitted(clip(SQUARE, loop=True), dt=1 / 60)
+    assert reference.transitions == 16
+    assert scores == pytest.approx([1.0] * 4 + [0.0] * 4 + [1.0] * 4 + [0.0] * 4, abs=1e-5)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.02])
+def test_a_cycle_that_ends_with_its_first_frame_has_no_step_back_to_it(gap: float) -> None:
+    """However well it closes: the last frame is the first of the next cycle and not one before it."""
+    reference, scores = fitted(clip([*SQUARE, [-gap, 0.0]], loop=True))
+    assert (reference.transitions, reference.without_change) == (8, 0)
+    assert scores == pytest.approx([1.0, 1.0, 0.0, 0.0] * 2, abs=1e-5)
+
+
+def test_a_clip_that_only_says_it_is_a_cycle_ends() -> None:
+    """From its last frame to its first is five times its largest step: nothing that could be played moves so."""
+    reference, scores = fitted(clip([[0.1 * step, 0.0] for step in range(6)], loop=True))
+    assert (reference.transitions, reference.loop) == (5, False)
+    assert scores == pytest.approx([1.0] * 5, abs=1e-5)
 
 
 def test_frozen_frames_are_left_out_and_counted() -> None:

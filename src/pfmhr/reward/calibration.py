@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
+from pfmhr.motion.cycle import repeats
 from pfmhr.prior import PosePrior
 from pfmhr.reward.distribution import ReferenceDistribution
 from pfmhr.reward.transitions import moving_transitions, require_joints
@@ -180,7 +181,7 @@ def _score_motion(
     still = int((~moving).sum())
     device = score.prior.device
     values, finite = score.evaluate(before.to(device), after.to(device), dt, generator=generator)
-    reference = Reference(motion.name, int(finite.sum()), still, int((~finite).sum()), loop=motion.loop)
+    reference = Reference(motion.name, int(finite.sum()), still, int((~finite).sum()), loop=repeats(motion))
     if reference.transitions == 0:
         raise InputError(
             "no transition to calibrate on",

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
+from pfmhr.motion.cycle import closed, repeats
 from pfmhr.prior import PosePrior
 from pfmhr.score.inputs import check_dt
 
@@ -21,14 +22,17 @@ STILL = 1e-4
 def moving_transitions(motion: Motion, dt: float, phases: int = 1) -> tuple[Tensor, Tensor, Tensor]:
     """Poses before and after every step of ``dt`` seconds in which a joint moves, each ``(N, J)`` rad.
 
-    Also which of all steps ``(T,)`` those are. A cycle's closing step is one of them; steps in which nothing
-    moves are not: they have no direction to judge. With ``phases`` steps begin that many times per ``dt``.
+    Also which of all steps ``(T,)`` those are. A cycle's closing step is one of them, if the clip can be repeated at
+    all; steps in which nothing moves are not: they have no direction to judge. With ``phases`` steps begin that
+    many times per ``dt``.
     """
     rate = phases / check_dt(dt)
-    poses = torch.from_numpy(_continued(motion, dt).resample(rate).joint_pos)
+    cycles = repeats(motion)
+    played = closed(motion)
+    poses = torch.from_numpy((_continued(played, dt) if cycles else motion).resample(rate).joint_pos)
     before, after = poses[:-phases], poses[phases:]
-    if motion.loop:
-        period = motion.num_frames / motion.fps
+    if cycles:
+        period = (played.num_frames - 1) / motion.fps
         before, after = (side[: math.floor(period * rate + 1e-6)] for side in (before, after))
     moving = ~((after - before).abs() < STILL * dt).all(dim=1)
     return before[moving], after[moving], moving
@@ -46,10 +50,9 @@ def require_joints(prior: PosePrior, motion: Motion) -> None:
         )
 
 
-def _continued(motion: Motion, dt: float) -> Motion:
-    """A cycle with its beginning once more behind its end, so that steps across the seam are covered."""
-    if not motion.loop or not motion.num_frames:
-        return motion
-    frames = np.arange(motion.num_frames + math.ceil(dt * motion.fps) + 1) % motion.num_frames
+def _continued(cycle: Motion, dt: float) -> Motion:
+    """A closed cycle, its last frame the first of the next, going on for another step behind its end."""
+    period = cycle.num_frames - 1
+    frames = np.arange(period + math.ceil(dt * cycle.fps) + 1) % period
     names = ("joint_pos", "root_pos", "root_quat")
-    return replace(motion, **{name: getattr(motion, name)[frames] for name in names})
+    return replace(cycle, **{name: getattr(cycle, name)[frames] for name in names})
