@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
@@ -12,7 +12,7 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
 from pfmhr.cli import main
 from pfmhr.errors import InputError
@@ -22,6 +22,7 @@ from pfmhr.sim import Scene, SceneConfig
 from pfmhr.tracking import AgentConfig, EnvironmentConfig, TrackerConfig
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.export import export_policy
+from pfmhr.tracking.library import MotionLibrary
 from pfmhr.tracking.observations import observation_layout
 from pfmhr.tracking.runs import TrackerRun, train_tracker
 
@@ -49,7 +50,7 @@ def exported(run: TrackerRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-# How to use an exported policy: MuJoCo, the file, the reference motion and the robot. Nothing of the tracker is used.
+# How to use an exported policy: MuJoCo, the file and the robot's model. Nothing of the tracker is used.
 
 
 @dataclass
@@ -67,27 +68,21 @@ class Moment:
 
 
 class Reference:
-    """A clip that does not loop, at the physics rate; velocities are forward differences."""
+    """What the file says of the motion, bodies added by MuJoCo."""
 
-    def __init__(self, path: Path, model: mujoco.MjModel, rate: float) -> None:
-        with np.load(path) as clip:
-            stamps = np.arange(len(clip["joint_pos"])) / clip["fps"]
-            times = np.arange(int(stamps[-1] * rate + 1e-6) + 1) / rate
-            turns = Slerp(stamps, Rotation.from_quat(clip["root_quat"], scalar_first=True))(times)
-            rows = [clip["root_pos"], clip["joint_pos"]]
-        root, joints = (np.stack([np.interp(times, stamps, column) for column in each.T], axis=1) for each in rows)
-        table = np.concatenate([root, turns.as_quat(scalar_first=True), joints], axis=1)
-        self.qpos = table.astype(np.float32).astype(np.float64)
-        self.model, self.rate = model, rate
+    def __init__(self, session: onnxruntime.InferenceSession, model: mujoco.MjModel) -> None:
+        self.session, self.model = session, model
+        self.width = session.get_inputs()[0].shape[1]
 
-    def at(self, frame: int) -> Moment:
-        frame = min(frame, len(self.qpos) - 1)
-        before = min(frame, len(self.qpos) - 2)
-        qvel, data = np.zeros(self.model.nv), mujoco.MjData(self.model)
-        mujoco.mj_differentiatePos(self.model, qvel, 1 / self.rate, self.qpos[before], self.qpos[before + 1])
-        data.qpos[:] = self.qpos[frame]
+    def at(self, time_step: int, clip: int = 0) -> Moment:
+        where = {"clip": np.array([clip]), "time_step": np.array([time_step])}
+        nothing = np.zeros((1, self.width), dtype=np.float32)
+        found = self.session.run(["reference_pos", "reference_vel"], {"obs": nothing, **where})
+        qpos, qvel = (np.asarray(each[0], dtype=np.float64) for each in found)
+        data = mujoco.MjData(self.model)
+        data.qpos[:] = qpos
         mujoco.mj_kinematics(self.model, data)
-        return Moment(self.qpos[frame], qvel, data.xpos[1:].copy())
+        return Moment(qpos, qvel, data.xpos[1:].copy())
 
 
 def six_numbers(turn: np.ndarray) -> np.ndarray:
@@ -140,25 +135,26 @@ def world_parts(now: Moment, ahead: list[Moment], axes: np.ndarray, keys: list[i
     return parts
 
 
-def track(policy: Path, motion: Path, robot: Path, steps: int) -> np.ndarray:
-    """Positions ``(steps, 7 + J)`` of a robot that an exported policy lets follow a motion from its beginning."""
+def track(policy: Path, robot: Path, steps: int) -> np.ndarray:
+    """Positions ``(steps, 7 + J)`` of a robot that an exported policy lets follow its motion from the beginning."""
     session = onnxruntime.InferenceSession(policy, providers=["CPUExecutionProvider"])
     about = session.get_modelmeta().custom_metadata_map
     rates = SceneConfig(float(about["physics_rate"]), float(about["control_rate"]))
     scene = Scene(Robot.load(robot), rates)  # floor, sensors of body frames, which actuator drives which joint
     model, data = scene.model, mujoco.MjData(scene.model)
-    reference = Reference(motion, model, rates.physics_rate)
+    reference = Reference(session, model)
     scale = np.array(about["action_scale"].split(","), dtype=float)
     axes = model.jnt_axis[[model.joint(name).id for name in about["joint_names"].split(",")]]
     keys = [model.body(name).id - 1 for name in about["key_bodies"].split(",")]
     now, action, done = reference.at(0), np.zeros(len(scale)), []
     data.qpos[:], data.qvel[:] = now.qpos, now.qvel
     for step in range(steps):
-        ahead = [reference.at((step + k) * rates.substeps) for k in (1, 2, 3)]
+        ahead = [reference.at(step + k) for k in (1, 2, 3)]
         local = about["observation_type"] == "local"
         parts = local_parts(now, ahead, action) if local else world_parts(now, ahead, axes, keys)
         observation = np.concatenate([parts[name] for name, _ in json.loads(about["observation_layout"])])
-        (action,) = session.run(["actions"], {"obs": observation[None].astype(np.float32)})[0]
+        where = {"clip": np.array([0]), "time_step": np.array([step])}
+        (action,) = session.run(["actions"], {"obs": observation[None].astype(np.float32), **where})[0]
         residual = about["action_type"] == "residual"
         targets = ahead[0].qpos[7:] + scale * action if residual else scale * np.clip(action, -1, 1)
         data.ctrl[scene.actuators] = targets
@@ -173,7 +169,7 @@ def track(policy: Path, motion: Path, robot: Path, steps: int) -> np.ndarray:
 
 def test_plain_mujoco_with_the_exported_file_tracks_as_the_environment_does(run: TrackerRun, exported: Path) -> None:
     wanted = positions_in_environment(run, run.policy)
-    given = track(exported, run.directory / "motions" / "0000.npz", run.robot.path, 30)
+    given = track(exported, run.robot.path, 30)
     assert np.abs(given - wanted).max() < 1e-4
     idle = positions_in_environment(run, lambda observations: torch.zeros(1, 29))
     assert np.abs(idle - wanted).max() > 0.1  # the policy mattered
@@ -194,14 +190,40 @@ def positions_in_environment(run: TrackerRun, policy: Callable[[torch.Tensor], t
 
 def test_onnxruntime_gives_the_actions_of_torch_for_any_batch(run: TrackerRun, exported: Path) -> None:
     session = onnxruntime.InferenceSession(exported, providers=["CPUExecutionProvider"])
-    (given,), (returned,) = session.get_inputs(), session.get_outputs()
+    given, returned = session.get_inputs(), session.get_outputs()
     width = sum(width for _, width in observation_layout(run.config.environment, run.robot))
-    assert (given.name, given.shape[1], returned.name, returned.shape[1]) == ("obs", width, "actions", 29)
+    assert [each.name for each in given] == ["obs", "clip", "time_step"] and given[0].shape[1] == width
+    sizes = {"actions": 29, "reference_pos": 36, "reference_vel": 35}
+    assert {each.name: each.shape[1] for each in returned} == sizes
     for batch in (1, 9):
         observations = 2 * torch.randn(batch, width, generator=torch.Generator().manual_seed(batch))
         with torch.no_grad():
             wanted = run.policy(observations).numpy()
-        assert np.abs(session.run(None, {"obs": observations.numpy()})[0] - wanted).max() < 1e-5
+        nowhen = np.zeros(batch, dtype=np.int64)
+        found = session.run(["actions"], {"obs": observations.numpy(), "clip": nowhen, "time_step": nowhen})
+        assert np.abs(found[0] - wanted).max() < 1e-5
+
+
+def test_the_file_holds_every_clip_for_ever(g1: Robot, tmp_path: Path) -> None:
+    """A cycle, here of no whole number of steps, goes on across the floor; a clip that ends holds its last frame."""
+    clips = [embedded_motion("squat", g1).frames(0, 31), replace(embedded_motion("walk", g1), fps=51.0)]
+    library = MotionLibrary(g1, clips)
+    assert library.loops.tolist() == [False, True] and int(library.length[1]) % 4
+    config = TrackerConfig(
+        EnvironmentConfig(4, 0.2), AgentConfig(steps=4, hidden=(8,)), samples=16, evaluation_episodes=1
+    )
+    train_tracker(tmp_path / "run", g1, clips, config, threads=1)
+    export_policy(TrackerRun.load(tmp_path / "run"), tmp_path / "policy.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "policy.onnx", providers=["CPUExecutionProvider"])
+    model = g1.compile()
+    for clip in (0, 1):
+        for step in (0, 1, 7, int(library.length[clip]) // 4 + 1, 1000):
+            moment = Reference(session, model).at(step, clip)
+            wanted = library.at(torch.tensor([clip]), torch.tensor([4 * step])).states()
+            assert np.allclose(moment.qpos, wanted[0][0].numpy(), atol=1e-5, rtol=1e-5)
+            assert np.allclose(moment.qvel, wanted[1][0].numpy(), atol=1e-5)
+    far = [Reference(session, model).at(1000, clip).qpos[:2] for clip in (0, 1)]
+    assert np.linalg.norm(far[1] - far[0]) > 10.0  # a walk of 33 s
 
 
 def test_the_metadata_holds_the_robot_to_the_last_bit(run: TrackerRun, exported: Path) -> None:
