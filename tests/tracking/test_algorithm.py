@@ -17,6 +17,9 @@ from pfmhr.training.state import load_state, save_state
 
 from .learning import TINY, Watcher, learner, tiny
 
+PARTS = ("pose", "velocity", "root", "root_velocity", "key_bodies")
+"""Of DeepMimic's reward."""
+
 
 def varied(count: int) -> torch.Tensor:
     return torch.linspace(0.5, 1.0, count)
@@ -47,13 +50,18 @@ def test_rewards_by_hand(g1: Robot, walking: Motion, reward: str) -> None:
     storage = made.algorithm.storage
     adversary = made.algorithm.adversary
     assert (adversary is None) is (reward == "deepmimic")
-    tracking = told["rewards"] if adversary is None else adversary.reward(told["difference"])
+    tracking = told["rewards"] if adversary is None else adversary.reward(told["difference"].clamp(-10, 10))
     assert float(tracking.min()) > 0.0
     expected = tracking * varied(48) + 0.99 * told["late"] * storage.values.flatten()
     assert int(told["late"].sum()) > 2 and torch.allclose(storage.rewards.flatten(), expected, atol=1e-5)
     figures = made.algorithm.update()
     assert figures["reward"] == pytest.approx(float((tracking * varied(48)).mean()), rel=1e-5)
+    assert figures["reward_tracking"] == pytest.approx(float(tracking.mean()), rel=1e-5)
+    assert figures["reward_tracking_std"] == pytest.approx(float(tracking.std()), rel=1e-5)
     assert ("discriminator_loss" in figures) is (reward == "add")
+    parts = [figures[f"reward_{name}"] for name in PARTS if f"reward_{name}" in figures]
+    assert len(parts) == (0 if reward == "add" else 5)
+    assert reward == "add" or sum(parts) == pytest.approx(figures["reward_tracking"], rel=1e-5)
 
 
 def test_what_exploded_earns_nothing(g1: Robot, walking: Motion) -> None:
@@ -64,6 +72,37 @@ def test_what_exploded_earns_nothing(g1: Robot, walking: Motion) -> None:
     assert told["valid"].tolist().count(False) == 1 and not told["valid"][2]
     assert rewards[2] == 0.0 and bool((rewards > 0).sum() == 47)
     assert all(math.isfinite(value) for value in made.algorithm.update().values())
+    adversary = made.algorithm.adversary
+    assert adversary is not None and adversary.replay.filled == 47 and int(adversary.normaliser.count) == 94
+
+
+def test_a_rollout_in_which_everything_exploded_teaches_the_discriminator_nothing(g1: Robot, walking: Motion) -> None:
+    made = learner(g1, [walking], tiny(steps=1))
+    made.environment.simulation.velocities[:] = 1e9
+    assert not made.collect()["valid"].any()
+    figures = made.algorithm.update()
+    assert "discriminator_loss" not in figures and all(math.isfinite(value) for value in figures.values())
+    assert made.algorithm.not_finite() == []
+
+
+@pytest.mark.parametrize("clip", [10.0, 1.0, None])
+def test_differences_are_cut_where_the_settings_say(g1: Robot, walking: Motion, clip: float | None) -> None:
+    made = learner(g1, [walking], replace(TINY, adversary=replace(TINY.adversary, difference_clip=clip)))
+    told, adversary = made.collect(), made.algorithm.adversary
+    assert adversary is not None
+    largest = float(told["difference"].abs().max())
+    assert largest > 10.0 and float(adversary.replay.rows[:48].abs().max()) == (largest if clip is None else clip)
+
+
+@pytest.mark.parametrize("owner", ["critic", "discriminator", "normaliser"])
+def test_what_is_not_a_number_is_named(g1: Robot, walking: Motion, owner: str) -> None:
+    algorithm = learner(g1, [walking], TINY).algorithm
+    assert algorithm.adversary is not None and algorithm.not_finite() == []
+    parts = {"critic": algorithm.critic, "discriminator": algorithm.adversary.network}
+    module = parts.get(owner, algorithm.adversary.normaliser)
+    name, values = next((name, values) for name, values in module.state_dict().items() if values.is_floating_point())
+    values.view(-1)[0] = math.nan
+    assert algorithm.not_finite() == [f"{owner}.{name}"]
 
 
 def test_scaled_rewards_have_the_deviation_of_returns_as_their_unit(g1: Robot, walking: Motion) -> None:
@@ -85,8 +124,9 @@ def test_the_first_rollout_is_normalised_by_itself(g1: Robot, walking: Motion) -
     told = made.collect()
     adversary = made.algorithm.adversary
     assert adversary is not None
-    assert torch.allclose(adversary.normaliser.magnitude, told["difference"].abs().mean(dim=0), atol=1e-6)
-    assert torch.equal(adversary.replay.rows[:48], told["difference"])
+    cut = told["difference"].clamp(-10.0, 10.0)
+    assert torch.allclose(adversary.normaliser.magnitude, cut.abs().mean(dim=0), atol=1e-6)
+    assert torch.equal(adversary.replay.rows[:48], cut)
 
 
 def test_a_normaliser_learns_after_the_rollout_it_served(g1: Robot, walking: Motion) -> None:

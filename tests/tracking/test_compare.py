@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pfmhr.errors import InputError
-from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, grouped, name_of
+from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, flat, grouped, name_of
 
 
 def result(seed: int = 0, reached: float | None = 4e6, success: float = 0.9, **changes: Any) -> dict[str, Any]:
@@ -41,7 +41,8 @@ def written(folder: Path, *results: dict[str, Any]) -> list[Path]:
     for directory, content in zip(directories, results, strict=True):
         directory.mkdir()
         config = {"seed": content["seed"], "modulator": {"alpha": content.pop("alpha", 0.5)}}
-        (directory / "run.json").write_text(json.dumps({"config": config}))
+        clips = [{"name": name, "sha256": content.pop("sha", name)} for name in content["motions"]]
+        (directory / "run.json").write_text(json.dumps({"config": config, "motions": clips}))
         (directory / "result.json").write_text(json.dumps(content))
     return directories
 
@@ -101,3 +102,27 @@ def test_curves_are_drawn(tmp_path: Path) -> None:
     runs = grouped(written(tmp_path, result(), result(seed=1, success=0.5)))
     draw_curves(curves(runs), tmp_path / "deep" / "curves.png")
     assert (tmp_path / "deep" / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_other_clips_of_the_same_name_are_no_seeds(tmp_path: Path) -> None:
+    """One file, trimmed elsewhere."""
+    groups = grouped(written(tmp_path, result(0), result(1, sha="elsewhere")))
+    assert [group.row["seeds"] for group in groups] == [1, 1]
+    assert [group.name for group in groups] == [
+        "walk, ADD, residual, clips walk",
+        "walk, ADD, residual, clips elsewher",
+    ]
+
+
+def test_a_seed_counts_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="two runs of seed 1"):
+        grouped(written(tmp_path, result(0), result(1), result(1)))
+
+
+def test_settings_of_the_same_name_keep_their_groups() -> None:
+    assert flat({"agent": {"hidden": 1, "clip": 2}, "adversary": {"hidden": 3}, "seed": 4}) == {
+        "hidden": 1,
+        "clip": 2,
+        "adversary.hidden": 3,
+        "seed": 4,
+    }

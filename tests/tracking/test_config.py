@@ -74,4 +74,10 @@ def test_skills_by_the_name_of_the_clip() -> None:
     assert skill_of(("g1_speed_vault",)).distance == skill_of(("g1_double_kong",)).distance == 0.5
     assert [len(skill_of((name,)).boxes) for name in ("walk", "speed_vault", "double_kong")] == [0, 1, 2]
     assert skill_of(("g1_cartwheel", "g1_walk")).contacts == ()
+
+
+def test_a_vault_among_other_clips_is_refused_unless_its_boxes_are_named() -> None:
+    with pytest.raises(InputError, match=r"need boxes.*g1_speed_vault.*environment.boxes"):
+        skill_of(("g1_walk", "g1_speed_vault"))
+    assert skill_of(("g1_walk", "g1_speed_vault"), boxes_given=True) == skill_of(("g1_walk", "g1_run"))
     assert len(LEGS) == 6 and len(ARMS) == 8

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pfmhr.robots import Robot
 from pfmhr.tracking import Frames, MotionLibrary
-from pfmhr.tracking.deepmimic import deepmimic_reward, joint_weights
+from pfmhr.tracking.deepmimic import deepmimic_terms, joint_weights
 from pfmhr.tracking.observations import RobotState
 
 from .clips import moving, on_reference
@@ -25,7 +25,8 @@ def reference(g1: Robot) -> Frames:
 
 
 def reward(g1: Robot, state: RobotState, reference: Frames) -> list[float]:
-    return deepmimic_reward(state, reference, reference.body_pos, joint_weights(g1.joint_names), KEYS).tolist()
+    terms = deepmimic_terms(state, reference, reference.body_pos, joint_weights(g1.joint_names), KEYS)
+    return sum(terms.values(), torch.zeros(2)).tolist()
 
 
 def nudged(values: Tensor, column: int, by: float) -> Tensor:

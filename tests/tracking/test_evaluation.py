@@ -72,16 +72,20 @@ def test_errors_by_hand() -> None:
     turns = torch.tensor([[quat("z", 0.3), quat("z", 0.9), quat("z", 0.0)]])
     still = torch.tensor([[quat("z", 0.0)] * 3])
     found = tracking_errors(bodies, turns, torch.zeros(1, 3), body_pos, still)
-    assert found.shape == (4, 1)
-    expected = [(0.2 + 0.1 + 0.5) / 3, (0.6 + 0.3 + 0.3) / 3, 0.15, 0.5]
+    assert found.shape == (5, 1)
+    # Seen from a root turned by 0.3 rad, the second body is where it was and the third has turned with its y of 1.1.
+    aside = math.hypot(1.1 * math.sin(0.3), 1.1 * math.cos(0.3) - 1.0)
+    expected = [(0.2 + 0.1 + 0.5) / 3, (0.6 + 0.3 + 0.3) / 3, 0.15, 0.5, (0.2 + aside + 0.5) / 3]
     assert found[:, 0].tolist() == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_turned_root_is_an_error_of_its_own_only() -> None:
     turns = torch.tensor([[quat("x", 0.8), quat("x", 0.8), quat("x", 0.8)]])
-    places = torch.randn(1, 3, 3)
+    places = torch.tensor([[[0.3, 0.4, 0.5], [0.3, 1.4, 0.5], [1.3, 0.4, 0.5]]])  # one body aside, one ahead
     found = tracking_errors(places, turns, places[:, 0], places - places[:, :1], torch.tensor([[quat("x", 0.0)] * 3]))
-    assert found[:, 0].tolist() == pytest.approx([0.0, 0.8 / 3, 0.0, 0.0], abs=1e-6)
+    assert found[:4, 0].tolist() == pytest.approx([0.0, 0.8 / 3, 0.0, 0.0], abs=1e-6)
+    # Turned with the root, what is aside of it by a metre is off by a chord, and what is ahead is not.
+    assert float(found[4]) == pytest.approx(2 * math.sin(0.4) / 3, abs=1e-6)
 
 
 # Success

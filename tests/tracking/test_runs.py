@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from pfmhr.motion import Motion
+from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation
 from pfmhr.tracking import ModulatorConfig
@@ -115,6 +116,19 @@ def test_a_run_is_read_with_its_settings_clips_and_policy(finished: Path, walkin
     weights = load_state(finished / CHECKPOINT)["algorithm"]["actor_state_dict"]
     assert torch.equal(run.policy.mlp[0].weight, weights["mlp.0.weight"])
     assert torch.equal(run.policy.mean, weights["obs_normalizer._mean"])
+
+
+def test_a_prior_that_was_trained_anew_is_another_run(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    prior, out = tmp_path / "prior", tmp_path / "run"
+    PosePrior.load("g1-small").save(prior)
+    config = replace(SHORT, samples=48, modulator=ModulatorConfig("pfm", str(prior)))
+    train_tracker(out, g1, [walking], config, threads=1)
+    changed = PosePrior.load(prior)
+    next(changed.denoiser.network.parameters()).data *= 1.01
+    shutil.rmtree(prior)
+    changed.save(prior)
+    with refused("exists", "prior_sha256"):
+        train_tracker(out, g1, [walking], config, threads=1)
 
 
 def test_a_run_may_be_judged_at_several_horizons(g1: Robot, walking: Motion, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from pfmhr.cli import main
 from pfmhr.errors import InputError
+from pfmhr.sim import Box
 from pfmhr.tracking import TrackerConfig
 from pfmhr.tracking.config import tracker_config_from_json, tracker_preset
 from pfmhr.tracking.settings import with_settings
@@ -27,6 +28,8 @@ from pfmhr.tracking.settings import with_settings
         ("environment.observation=world", ("environment", "observation"), "world"),
         (' environment.key_bodies = ["torso_link"]', ("environment", "key_bodies"), ("torso_link",)),
         ("checkpoint_every=5", ("checkpoint_every",), 5),
+        ("environment.boxes=[]", ("environment", "boxes"), ()),
+        ("environment.weights=[1, 2.5]", ("environment", "weights"), (1, 2.5)),
     ],
 )
 def test_a_setting_changes_that_and_nothing_else(setting: str, place: tuple[str, ...], value: object) -> None:
@@ -38,6 +41,12 @@ def test_a_setting_changes_that_and_nothing_else(setting: str, place: tuple[str,
     inner_before[place[-1]] = value
     assert before == after
     assert tracker_config_from_json(json.loads(json.dumps(after))) == changed
+
+
+def test_a_box_is_set_by_its_names() -> None:
+    text = 'environment.boxes=[{"size": [0.2, 1, 0.3], "position": [1.7, 0.5, 0.05]}]'
+    (box,) = with_settings(TrackerConfig(), [text]).environment.boxes or ()
+    assert box == Box((0.2, 1, 0.3), (1.7, 0.5, 0.05))
 
 
 def test_settings_within_settings_and_in_order() -> None:
@@ -58,6 +67,22 @@ def test_settings_within_settings_and_in_order() -> None:
         ("agent.steps=true", "a whole number"),
         ("agent.std=much", "a number"),
         ("agent.std=NaN", "a number"),
+        ("environment.boxes=[3]", '{"size": a list such as [1, 2] of a number'),
+        ('environment.boxes=[{"size": [1, 2, 3]}]', '"position"'),
+        ('environment.boxes=[{"size": [1, 2], "position": [0, 0, 0]}]', '"size"'),
+        ('environment.boxes=[{"size": [1, 2, 3], "position": [0, 0, 0], "colour": 3}]', '"yaw"'),
+        ("agent.steps=0", "no such steps (expected at least 1, got 0)"),
+        ("agent.hidden=[64, 0]", "no such hidden"),
+        ("agent.minibatches=0", "no such minibatches"),
+        ("agent.discount=1.5", "from 0 to 1"),
+        ("agent.learning_rate=0", "above 0"),
+        ("adversary.minibatches=0", "no such minibatches"),
+        ("adversary.difference_clip=0", "no such difference_clip"),
+        ("adversary.gradient_penalty=-1", "0 or more"),
+        ("modulator.phases=0", "no such phases"),
+        ("modulator.t_eval=1.2", "from 0 to 1"),
+        ("evaluate_every=0", "no such evaluate_every"),
+        ("checkpoint_every=0", "no such checkpoint_every"),
         ("agent.hidden=3", "a list"),
         ("agent.learn_std=1", "true or false"),
         ("environment.actions=relative", "residual or absolute"),

@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import ModulatorConfig, TrackerConfig, tracker_preset
@@ -107,7 +108,8 @@ def test_a_run_logs_evaluates_and_saves(train: Run) -> None:
     line = read_metrics(made.directory)[1]
     shares = [value for name, value in line.items() if name.startswith("time_")]
     assert sum(shares) == pytest.approx(1.0)
-    wanted = {"reward", "value_loss", "surrogate_loss", "discriminator_loss", "learning_rate", "ended_exploded"}
+    wanted = {"reward", "reward_tracking", "reward_tracking_std", "accuracy_policy", "samples_per_second"}
+    wanted |= {"value_loss", "surrogate_loss", "discriminator_loss", "learning_rate", "ended_exploded"}
     assert wanted <= set(line)
     assert load_state(made.directory / CHECKPOINT)["iteration"] == 5
 
@@ -175,6 +177,23 @@ def test_a_run_that_diverges_is_stopped_and_keeps_its_last_good_state(
     with refused("diverged", "iteration 3", "value_loss", "learning rate"):
         made.run()
     assert load_state(tmp_path / "run" / CHECKPOINT)["iteration"] == 2
+
+
+def test_a_critic_that_breaks_is_never_saved(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    """Not even if no figure of the iteration shows it, and no state is named that is not there."""
+    made = Training(tmp_path / "run", g1, [walking], replace(TINY, checkpoint_every=1), threads=1)
+    made.directory.mkdir()
+    update = made.algorithm.update
+
+    def breaking() -> dict[str, float]:
+        figures = update()
+        next(made.algorithm.critic.parameters()).data[0] = float("inf")
+        return figures
+
+    made.algorithm.update = breaking  # type: ignore[method-assign]
+    with pytest.raises(InputError, match=r"iteration 1.*critic") as caught:
+        made.run()
+    assert "last good state" not in str(caught.value) and not (made.directory / CHECKPOINT).exists()
 
 
 @pytest.mark.slow

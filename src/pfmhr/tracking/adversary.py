@@ -32,7 +32,7 @@ class MagnitudeNormaliser(nn.Module):
 
     def learn(self, values: Tensor) -> None:
         """Take rows into the mean; the first ones replace what it started with."""
-        if int(self.count) >= self.until:
+        if int(self.count) >= self.until or not len(values):
             return
         self.count += len(values)
         self.magnitude += (values.abs().mean(dim=0) - self.magnitude) * (len(values) / self.count)
@@ -111,6 +111,8 @@ class Adversary:
 
     def update(self, differences: Tensor) -> dict[str, float]:
         """Learn from a rollout's differences ``(N, D)`` and as many replayed ones; returns mean figures."""
+        if not len(differences):
+            return {}
         size = max(1, len(differences) // self.config.minibatches)
         sums: dict[str, Tensor] = {}
         steps = 0

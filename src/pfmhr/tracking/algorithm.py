@@ -63,7 +63,9 @@ class TrackerPPO(PPO):
 
     def process_env_step(self, obs: TensorDict, rewards: Tensor, dones: Tensor, extras: dict[str, Any]) -> None:
         """Keep what the rewards will be made of; what the environment gave is DeepMimic's."""
-        self._steps.append({**extras["tracking"], "time_outs": extras["time_outs"]})
+        ours = extras["rewards"] if self.adversary is None else {}
+        parts = {f"reward_{name}": part for name, part in ours.items()}
+        self._steps.append({**extras["tracking"], **parts, "time_outs": extras["time_outs"]})
         super().process_env_step(obs, rewards, dones, {})
 
     def compute_returns(self, obs: TensorDict) -> None:
@@ -71,6 +73,8 @@ class TrackerPPO(PPO):
         kept = {name: torch.cat([step[name] for step in self._steps]) for name in self._steps[0]}
         rollout = (len(self._steps), -1)
         rewards = self._tracking_reward(kept)
+        self.figures |= {name: float(part.mean()) for name, part in kept.items() if name.startswith("reward_")}
+        self.figures |= {"reward_tracking": float(rewards.mean()), "reward_tracking_std": float(rewards.std())}
         begun = time.perf_counter()
         factor = self.modulator(
             kept["previous_pose"],
@@ -90,17 +94,20 @@ class TrackerPPO(PPO):
         self.storage.rewards = (rewards + self.gamma * late * self.storage.values.squeeze(-1))[..., None]
         super().compute_returns(obs)
         self.storage.advantages.clamp_(-self.config.agent.advantage_clip, self.config.agent.advantage_clip)
-        self._differences = kept["difference"]
         self._steps.clear()
 
     def _tracking_reward(self, kept: dict[str, Tensor]) -> Tensor:
-        """r^T of each transition ``(T·N,)``."""
+        """r^T of each transition ``(T·N,)``; the discriminator sees none of a simulation that exploded."""
         if self.adversary is None:
             return self.storage.rewards.flatten().clone()
-        self.adversary.replay.push(kept["difference"], self.config.adversary.replay_samples)
+        settings, differences = self.config.adversary, kept["difference"]
+        if settings.difference_clip is not None:
+            differences = differences.clamp(-settings.difference_clip, settings.difference_clip)
+        self._differences = differences[kept["valid"]]
+        self.adversary.replay.push(self._differences, settings.replay_samples)
         if not int(self.adversary.normaliser.count):
-            self.adversary.normaliser.learn(kept["difference"])  # nothing to divide by yet
-        return self.adversary.reward(kept["difference"])
+            self.adversary.normaliser.learn(self._differences)  # nothing to divide by yet
+        return self.adversary.reward(differences)
 
     def update(self) -> dict[str, float]:
         """One iteration of learning: policy and values, then the discriminator; returns mean figures."""
@@ -121,6 +128,18 @@ class TrackerPPO(PPO):
     def _learn_normalisation(self, observations: Tensor) -> None:
         for network in (self.actor, self.critic):
             network.learn_normalisation(observations)  # type: ignore[attr-defined]
+
+    def not_finite(self) -> list[str]:
+        """Names of weights and statistics in which something is not a number."""
+        modules = {"actor": self.actor, "critic": self.critic}
+        if self.adversary is not None:
+            modules |= {"discriminator": self.adversary.network, "normaliser": self.adversary.normaliser}
+        return [
+            f"{owner}.{name}"
+            for owner, module in modules.items()
+            for name, values in module.state_dict().items()
+            if not bool(torch.isfinite(values).all())
+        ]
 
     def save(self) -> dict[str, Any]:
         """State of everything that learns, as nested dictionaries of tensors and numbers."""

@@ -43,24 +43,30 @@ class Group:
 
 def grouped(directories: Sequence[Path]) -> list[Group]:
     """Results of finished runs, those with equal clips and settings together."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     for directory in directories:
         result = read_result(directory)
-        settings = flat(json.loads((directory / RUN).read_bytes())["config"])
-        settings.pop("seed")
-        groups.setdefault((name_of(result), json.dumps(settings, sort_keys=True)), []).append(result)
+        about = json.loads((directory / RUN).read_bytes())
+        settings = flat(about["config"])
+        seed = settings.pop("seed")
+        clips = [clip["sha256"][:8] for clip in about.get("motions", ())]
+        settings |= {"clips": " ".join(clips), "robot": about.get("robot_sha256", "")[:8]}
+        seeds = groups.setdefault((name_of(result), json.dumps(settings, sort_keys=True)), {})
+        if seed in seeds:
+            raise InputError(f"two runs of seed {seed} that are otherwise the same", where=directory, code="bad_input")
+        seeds[seed] = result
     if not groups:
         raise InputError("no runs to compare", code="bad_input")
     names = _told_apart(list(groups))
-    return [Group(name, tuple(results)) for name, results in zip(names, groups.values(), strict=True)]
+    return [Group(name, tuple(results.values())) for name, results in zip(names, groups.values(), strict=True)]
 
 
-def flat(settings: dict[str, Any], above: str = "") -> dict[str, Any]:
-    """Nested settings by their last names; a name that is there twice keeps those above it."""
+def flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """Nested settings by their last names; one that is there already has its group's before it."""
     found: dict[str, Any] = {}
     for name, value in settings.items():
-        inner = flat(value, name) if isinstance(value, dict) else {name: value}
-        found |= {f"{above}.{key}" if key in found else key: each for key, each in inner.items()}
+        inner = flat(value) if isinstance(value, dict) else {name: value}
+        found |= {f"{name}.{key}" if key in found else key: each for key, each in inner.items()}
     return found
 
 

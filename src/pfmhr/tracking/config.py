@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -35,6 +36,8 @@ class EnvironmentConfig:
     """Bodies that may touch the ground; the skill's unless said; none named switches the test off."""
     boxes: tuple[Box, ...] | None = None
     """Static boxes; the skill's unless said."""
+    weights: tuple[float, ...] = ()
+    """How often each of several clips is drawn; equally often unless said."""
     key_bodies: tuple[str, ...] = (
         *("left_ankle_roll_link", "right_ankle_roll_link", "torso_link"),
         *("left_wrist_yaw_link", "right_wrist_yaw_link"),
@@ -84,6 +87,12 @@ class AgentConfig:
     """Divide rewards by the running deviation of the discounted return: a discriminator's scale drifts."""
     separate: SeparateUpdates | None = None
 
+    def __post_init__(self) -> None:
+        _require(self, at_least_one=("steps", "hidden", "epochs", "minibatches", "normaliser_samples"))
+        _require(self, positive=("actor_output_scale", "std", "observation_clip", "clip", "advantage_clip"))
+        _require(self, positive=("gradient_norm", "learning_rate", "desired_kl"), not_negative=("entropy",))
+        _require(self, shares=("discount", "trace"))
+
 
 @dataclass(frozen=True)
 class SeparateUpdates:
@@ -98,6 +107,10 @@ class SeparateUpdates:
     momentum: float = 0.9
     action_bound: float = 10.0
     """Weight of the squared distance of mean actions beyond ±1."""
+
+    def __post_init__(self) -> None:
+        _require(self, at_least_one=("actor_epochs", "actor_batch", "critic_epochs", "critic_batch"))
+        _require(self, positive=("actor_rate", "critic_rate"), not_negative=("action_bound",), shares=("momentum",))
 
 
 @dataclass(frozen=True)
@@ -117,9 +130,16 @@ class AdversaryConfig:
     logit_regularisation: float = 0.01
     gradient_penalty: float = 2.0
     reward_scale: float = 2.0
+    difference_clip: float | None = 10.0
+    """Differences, of which velocities are the largest, are cut here; never if None, as in MimicKit."""
     normaliser_samples: int = 100_000_000
     joints: Literal["angles", "rotations"] = "angles"
     """How joints enter the difference: one angle each, or six numbers each as in MimicKit."""
+
+    def __post_init__(self) -> None:
+        counts = ("epochs", "minibatches", "replay", "replay_samples", "normaliser_samples")
+        _require(self, at_least_one=(*counts, "hidden"), positive=("learning_rate", "reward_scale", "difference_clip"))
+        _require(self, not_negative=("momentum", "weight_decay", "logit_regularisation", "gradient_penalty"))
 
 
 @dataclass(frozen=True)
@@ -138,6 +158,9 @@ class ModulatorConfig:
     """One reference distribution for all clips instead of one per clip."""
     phases: int = 4
     """Reference steps begin this often per control step; short clips would give a coarse distribution otherwise."""
+
+    def __post_init__(self) -> None:
+        _require(self, at_least_one=("phases",), not_negative=("alpha",), shares=("t_eval", "p_good", "p_bad"))
 
 
 @dataclass(frozen=True)
@@ -160,6 +183,7 @@ class TrackerConfig:
     """Iterations between checkpoints."""
 
     def __post_init__(self) -> None:
+        _require(self, at_least_one=("samples", "evaluate_every", "evaluation_episodes", "checkpoint_every"))
         if not all(1 <= horizon * self.environment.control_rate < math.inf for horizon in self.horizons):
             raise InputError("an evaluated episode has at least one step", got=self.horizons, code="bad_config")
 
@@ -177,6 +201,27 @@ class TrackerConfig:
     def iterations(self) -> int:
         """Iterations until at least ``samples`` have been seen."""
         return -(-self.samples // self.samples_per_iteration)
+
+
+def _require(
+    config: Any,
+    at_least_one: Sequence[str] = (),
+    positive: Sequence[str] = (),
+    not_negative: Sequence[str] = (),
+    shares: Sequence[str] = (),
+) -> None:
+    """Refuse numbers with which nothing could be computed, by the names of their settings."""
+    ranges: list[tuple[Sequence[str], str, Callable[[Any], bool]]] = [
+        (at_least_one, "at least 1", lambda value: value >= 1),
+        (positive, "above 0", lambda value: 0 < value < math.inf),
+        (not_negative, "0 or more", lambda value: 0 <= value < math.inf),
+        (shares, "from 0 to 1", lambda value: 0 <= value <= 1),
+    ]
+    for names, expected, fits in ranges:
+        for name in names:
+            value = getattr(config, name)
+            if not all(map(fits, value if isinstance(value, tuple) else [] if value is None else [value])):
+                raise InputError(f"no such {name}", expected=expected, got=value, code="bad_config")
 
 
 def tracker_preset(name: Preset) -> TrackerConfig:
@@ -207,6 +252,7 @@ def tracker_preset(name: Preset) -> TrackerConfig:
         learning_rate=2.5e-4,
         minibatches=16,
         replay=200_000,
+        difference_clip=None,
         joints="rotations",
     )
     return TrackerConfig(
@@ -229,22 +275,22 @@ def with_actions(config: TrackerConfig, actions: Literal["residual", "absolute"]
 
 def tracker_config_from_json(content: dict[str, Any]) -> TrackerConfig:
     """A config as :func:`dataclasses.asdict` and JSON left it."""
-    return _build(TrackerConfig, content)
+    return built(TrackerConfig, content)
 
 
-def _build(kind: Any, content: Any) -> Any:
+def built(kind: Any, content: Any) -> Any:
     """Dataclasses from dictionaries, tuples from lists, all the way down."""
     if content is None:
         return None
     options = [option for option in get_args(kind) if option is not type(None)]
     if get_origin(kind) in (Union, UnionType):
-        return _build(options[0], content)
+        return built(options[0], content)
     if get_origin(kind) is tuple:
-        return tuple(_build(options[0], part) for part in content)
+        return tuple(built(options[0], part) for part in content)
     if is_dataclass(kind):
         hints = get_type_hints(kind)
         unknown = set(content) - set(hints)
         if unknown:
             raise InputError("unknown settings of a tracker", got=", ".join(sorted(unknown)), code="bad_run")
-        return kind(**{name: _build(hints[name], value) for name, value in content.items()})  # type: ignore[operator]
+        return kind(**{name: built(hints[name], value) for name, value in content.items()})  # type: ignore[operator]
     return content

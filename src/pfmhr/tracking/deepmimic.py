@@ -18,8 +18,10 @@ def joint_weights(names: tuple[str, ...]) -> Tensor:
     return torch.tensor([next((w for part, w in HALF_WEIGHT.items() if part in name), 1.0) for name in names])
 
 
-def deepmimic_reward(state: RobotState, reference: Frames, body_pos: Tensor, weights: Tensor, keys: Tensor) -> Tensor:
-    """(N,) in [0, 1]: pose, velocity, root pose, root velocity and key bodies, each exp(−scale·error²)."""
+def deepmimic_terms(
+    state: RobotState, reference: Frames, body_pos: Tensor, weights: Tensor, keys: Tensor
+) -> dict[str, Tensor]:
+    """(N,) each, weight·exp(−scale·error²); their sum, in [0, 1], is the reward."""
     pose = (weights * (reference.joint_pos - state.joint_pos).square()).sum(dim=1)
     velocity = (weights * (reference.joint_vel - state.joint_vel).square()).sum(dim=1)
     turn = angle_between(reference.root_quat, state.root_quat)
@@ -27,8 +29,10 @@ def deepmimic_reward(state: RobotState, reference: Frames, body_pos: Tensor, wei
     spin = rotate(reference.root_quat, reference.root_spin) - rotate(state.root_quat, state.root_spin)
     motion = (reference.root_velocity - state.root_velocity).square().sum(dim=1) + 0.1 * spin.square().sum(dim=1)
     key = (body_pos[:, keys] - state.body_pos[:, keys]).square().sum(dim=(1, 2))
-    terms = ((0.5, 0.25, pose), (0.1, 0.01, velocity), (0.15, 5.0, root), (0.1, 1.0, motion), (0.15, 10.0, key))
-    total = torch.zeros_like(pose)
-    for weight, scale, error in terms:
-        total = total + weight * torch.exp(-scale * error)
-    return total
+    return {
+        "pose": 0.5 * torch.exp(-0.25 * pose),
+        "velocity": 0.1 * torch.exp(-0.01 * velocity),
+        "root": 0.15 * torch.exp(-5.0 * root),
+        "root_velocity": 0.1 * torch.exp(-1.0 * motion),
+        "key_bodies": 0.15 * torch.exp(-10.0 * key),
+    }

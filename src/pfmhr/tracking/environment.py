@@ -17,13 +17,13 @@ from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation, Scene, SceneConfig
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.deepmimic import deepmimic_reward, joint_weights
+from pfmhr.tracking.deepmimic import deepmimic_terms, joint_weights
 from pfmhr.tracking.library import Frames, MotionLibrary
 from pfmhr.tracking.observations import RobotState, difference, local_observation, world_observation
 from pfmhr.tracking.skills import skill_of
 
 FAR = 10.0
-"""Differences are cut here: an environment that exploded must not reach the discriminator's statistics."""
+"""m that a body of a robot that exploded counts as away."""
 
 
 @contextmanager
@@ -41,7 +41,8 @@ class TrackingEnvironment(VecEnv):
     """Steps robots towards joint targets, ends episodes that are lost, starts new ones on the reference.
 
     Each step's ``extras["tracking"]`` holds what rewards are made of: ``difference``, ``previous_pose``,
-    ``pose``, ``reference_pose``, ``motion`` and ``valid``, all of before any reset.
+    ``pose``, ``reference_pose``, ``motion`` and ``valid``, all of before any reset. Where a simulation exploded,
+    ``valid`` is False and the difference zero.
     """
 
     def __init__(
@@ -62,9 +63,10 @@ class TrackingEnvironment(VecEnv):
         """
         self.cfg = self.config = config = config or EnvironmentConfig()
         self.robot, self.device = robot, torch.device("cpu")
-        skill = skill_of(tuple(motion.name for motion in motions))
+        skill = skill_of(tuple(motion.name for motion in motions), boxes_given=config.boxes is not None)
         self.skill = skill
-        self.library = library or MotionLibrary(robot, motions, config.physics_rate)
+        self.termination_distance = min(config.termination_distance, skill.distance)
+        self.library = library or MotionLibrary(robot, motions, config.physics_rate, config.weights or None)
         boxes = skill.boxes if config.boxes is None else config.boxes
         physics = SceneConfig(config.physics_rate, config.control_rate, boxes, frames=("position", "orientation"))
         scene = Scene(robot, physics)
@@ -164,7 +166,8 @@ class TrackingEnvironment(VecEnv):
         lagging_root, lagging_bodies = self.library.bodies(self.clip, self.frame - 1)
         failed, ended = self._judge(state, reference, exploded, bodies, lagging_root[:, None] + lagging_bodies)
         extras = self._extras(state, reference, lagging_bodies, previous, exploded)
-        rewards = self._rewards(state, reference, lagging_bodies)
+        extras["rewards"] = self._rewards(state, reference, lagging_bodies)
+        rewards = sum(extras["rewards"].values(), torch.zeros(self.num_envs))
         late = self.episode_length_buf >= self.max_episode_length
         extras["time_outs"] = late & ~failed & ~ended
         self.counts["finished"] += int((ended & ~failed).sum())
@@ -176,10 +179,12 @@ class TrackingEnvironment(VecEnv):
             self._start(ids, *self.library.draw(len(ids), self.generator))
         return self.get_observations(), rewards, dones, extras
 
-    def _rewards(self, state: RobotState, reference: Frames, bodies: Tensor) -> Tensor:
+    def _rewards(self, state: RobotState, reference: Frames, bodies: Tensor) -> dict[str, Tensor]:
+        """Parts ``(N,)`` of DeepMimic's reward; none if others make the reward."""
         if not self._deepmimic:
-            return torch.zeros(self.num_envs)
-        return deepmimic_reward(state, reference, bodies, self._joint_weights, self._keys).nan_to_num(0.0)
+            return {}
+        parts = deepmimic_terms(state, reference, bodies, self._joint_weights, self._keys)
+        return {name: part.nan_to_num(0.0) for name, part in parts.items()}
 
     def _judge(
         self, state: RobotState, reference: Frames, exploded: Tensor, bodies: Tensor, wanted: Tensor
@@ -190,7 +195,7 @@ class TrackingEnvironment(VecEnv):
         self.body_error = torch.linalg.vector_norm(wanted - bodies, dim=-1).nan_to_num(FAR)
         self.root_error = torch.linalg.vector_norm(reference.root_pos - state.root_pos, dim=-1).nan_to_num(FAR)
         self.farthest = torch.maximum(self.body_error.amax(dim=1), self.root_error)
-        away = self.farthest > self.config.termination_distance
+        away = self.farthest > self.termination_distance
         self.touching = contact
         for name, flags in (("exploded", exploded), ("contact", contact), ("distance", away)):
             self.counts[name] += int(flags.sum())
@@ -202,7 +207,7 @@ class TrackingEnvironment(VecEnv):
         gap = difference(state, reference, bodies, self.difference_axes)
         return {
             "tracking": {
-                "difference": gap.nan_to_num(FAR, FAR, -FAR).clamp(-FAR, FAR),
+                "difference": torch.where(exploded[:, None], 0.0, gap),
                 "previous_pose": previous,
                 "pose": state.joint_pos,
                 "reference_pose": reference.joint_pos,

@@ -16,11 +16,13 @@ from pfmhr.robots import Robot
 from pfmhr.tracking.config import EnvironmentConfig
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.library import MotionLibrary
-from pfmhr.tracking.rotations import angle_between, compose, inverse
+from pfmhr.tracking.rotations import angle_between, compose, inverse, rotate_back
 
 Start = Literal["random", "beginning"]
 STRICT = 0.5
 """m: the second threshold every evaluation reports."""
+ERRORS = ("position_error", "rotation_error", "body_error", "root_error", "position_error_turned")
+"""What is measured at every step: E_pos, E_rot, bodies relative to the root, the root; see :class:`Evaluation`."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Evaluation:
     """The same had episodes ended at 0.5 m."""
     position_error: float
     """E_pos in m: joints in the robot's frame and root in the world's, mean over all."""
+    position_error_turned: float
+    """E_pos had joints also been turned into the root's frame: what "robot-local" may mean as well."""
     rotation_error: float
     """E_rot in rad, likewise."""
     body_error: float
@@ -77,7 +81,7 @@ class Evaluator:
             robot, motions, replace(config, **changes), threads=threads, deepmimic=False, library=library
         )
         self.distance = environment.skill.distance if distance is None else distance
-        environment.config = environment.cfg = replace(environment.config, termination_distance=self.distance)
+        environment.termination_distance = self.distance
         self.environment = environment
 
     def run(self, policy: nn.Module, start: Start = "random", seed: int = 0) -> Evaluation:
@@ -129,7 +133,7 @@ def judged(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
 
 
 def _errors(environment: TrackingEnvironment, clip: Tensor, frame: Tensor) -> Tensor:
-    """(4, N): E_pos, E_rot, body and root error of this step; bodies as sensed, one substep ago."""
+    """:data:`ERRORS` ``(5, N)`` of this step; bodies as sensed, one substep ago."""
     reference = environment.library.at(clip, frame - 1)
     bodies = torch.from_numpy(environment.simulation.frames("position")).float()
     turns = torch.from_numpy(environment.simulation.frames("orientation")).float()
@@ -148,10 +152,10 @@ class _Record:
         self.alive = torch.ones(count, dtype=torch.bool)
         self.strict = torch.ones(count, dtype=torch.bool)
         self.survived, self.survived_strict = torch.zeros(count), torch.zeros(count)
-        self.sums = torch.zeros(4, count)
+        self.sums = torch.zeros(len(ERRORS), count)
 
     def count(self, errors: Tensor, lost: Tensor, dones: Tensor) -> None:
-        """One control step, of which ``errors`` (4, N), failures and ends are known."""
+        """One control step, of which :data:`ERRORS` ``(5, N)``, failures and ends are known."""
         counted = self.alive & ~lost
         self.survived += counted
         self.strict &= counted & (self.environment.farthest <= STRICT)
@@ -168,17 +172,14 @@ class _Record:
         errors = (self.sums / frames)[:, tracked].numpy()
         weight = self.survived[tracked].numpy()
         if not len(weight):
-            errors, weight = np.full((4, 1), np.nan), np.ones(1)
+            errors, weight = np.full((len(ERRORS), 1), np.nan), np.ones(1)
         means = (errors * weight).sum(axis=1) / weight.sum()
         strict = (self.survived_strict / self.possible).clamp(max=1.0)
         return Evaluation(
             success=float(success.mean()),
             success_interval=_interval(success, np.ones_like(success)),
             success_strict=float(strict.mean()),
-            position_error=float(means[0]),
-            rotation_error=float(means[1]),
-            body_error=float(means[2]),
-            root_error=float(means[3]),
+            **{name: float(mean) for name, mean in zip(ERRORS, means, strict=True)},
             position_interval=_interval(errors[0], weight),
             rotation_interval=_interval(errors[1], weight),
             episodes=len(success),
@@ -189,7 +190,7 @@ class _Record:
 
 
 def tracking_errors(bodies: Tensor, turns: Tensor, root_pos: Tensor, body_pos: Tensor, body_quat: Tensor) -> Tensor:
-    """(4, N): E_pos (m), E_rot (rad), mean body error relative to the root (m), root error (m).
+    """:data:`ERRORS` ``(5, N)`` of N robots.
 
     Args:
         bodies: ``(N, B, 3)`` simulated positions in the world, root first. turns: ``(N, B, 4)`` orientations.
@@ -205,7 +206,9 @@ def tracking_errors(bodies: Tensor, turns: Tensor, root_pos: Tensor, body_pos: T
     count = bodies.shape[1]
     position = (local.sum(dim=1) + root) / count
     rotation = (turned.sum(dim=1) + root_turned) / count
-    return torch.stack([position, rotation, local.mean(dim=1), root])
+    inside = rotate_back(turns[:, :1], relative) - rotate_back(body_quat[:, :1], body_pos[:, 1:])
+    position_turned = (torch.linalg.vector_norm(inside, dim=-1).sum(dim=1) + root) / count
+    return torch.stack([position, rotation, local.mean(dim=1), root, position_turned])
 
 
 def _known(value: Any) -> Any:

@@ -65,6 +65,19 @@ def make_modulator(config: ModulatorConfig, motions: Sequence[Motion], dt: float
     return _calibrated(config, motions, dt)
 
 
+def prior_hash(config: ModulatorConfig) -> str:
+    """Which prior or distance field it is, wherever it lies; nothing without one."""
+    if not config.prior or config.kind in ("none", "random"):
+        return ""
+    if config.kind == "pdf":
+        from pfmhr.distance import PoseDistanceField
+
+        return PoseDistanceField.load(config.prior).hash
+    from pfmhr.prior import PosePrior
+
+    return PosePrior.load(config.prior).hash
+
+
 def _calibrated(config: ModulatorConfig, motions: Sequence[Motion], dt: float) -> Modulator:
     from pfmhr.prior import PosePrior
     from pfmhr.score import PoseGeometryScore, ReconstructionScore

@@ -21,6 +21,7 @@ from pfmhr.robots.robot import BUNDLED
 from pfmhr.tracking.config import TrackerConfig, tracker_config_from_json
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.evaluation import Evaluator, from_both_starts, judged
+from pfmhr.tracking.modulation import prior_hash
 from pfmhr.tracking.networks import Policy, TrackerNetwork
 from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
 from pfmhr.training import claim
@@ -46,6 +47,8 @@ def train_tracker(
     about = {
         "kind": "tracker",
         "robot": robot.name if robot.name in BUNDLED else str(robot.path.absolute()),
+        "robot_sha256": hashlib.sha256(robot.path.read_bytes()).hexdigest(),
+        "prior_sha256": prior_hash(config.modulator),
         "motions": [{"name": motion.name, "sha256": _fingerprint(motion)} for motion in motions],
         "config": json.loads(json.dumps(asdict(config))),
         "code_version": pfmhr.__version__,

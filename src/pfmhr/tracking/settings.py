@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pfmhr.errors import InputError, unknown_name
-from pfmhr.tracking.config import TrackerConfig
+from pfmhr.tracking.config import TrackerConfig, built
 
 
 def with_settings(config: TrackerConfig, settings: Sequence[str]) -> TrackerConfig:
@@ -40,7 +40,7 @@ def _changed(config: Any, path: Sequence[str], text: str, setting: str) -> Any:
     value = _read(text)
     if not _fits(kind, value):
         raise InputError("a value of another kind", expected=_in_words(kind), got=setting, code="bad_config")
-    return replace(config, **{path[0]: tuple(value) if isinstance(value, list) else value})
+    return replace(config, **{path[0]: built(kind, value)})
 
 
 def _read(text: str) -> Any:
@@ -58,12 +58,25 @@ def _fits(kind: Any, value: Any) -> bool:
     if origin in (Union, UnionType):
         return any(_fits(option, value) for option in options)
     if origin is tuple:
-        return isinstance(value, list) and all(_fits(options[0], part) for part in value)
+        counted = options[-1] is not Ellipsis
+        return (
+            isinstance(value, list)
+            and (not counted or len(value) == len(options))
+            and all(_fits(options[0], part) for part in value)
+        )
+    if is_dataclass(kind):
+        return isinstance(value, dict) and _fits_inside(kind, value)
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, kind)
+
+
+def _fits_inside(kind: Any, values: dict[str, Any]) -> bool:
+    kinds = get_type_hints(kind)
+    missing = {field.name for field in fields(kind) if field.default is MISSING} - set(values)
+    return not missing and all(name in kinds and _fits(kinds[name], value) for name, value in values.items())
 
 
 def _in_words(kind: Any) -> str:
@@ -74,6 +87,9 @@ def _in_words(kind: Any) -> str:
         return " or ".join(_in_words(option) for option in options)
     if origin is tuple:
         return f"a list such as [1, 2] of {_in_words(options[0])}"
+    if is_dataclass(kind):
+        names = ", ".join(f'"{field.name}": {_in_words(get_type_hints(kind)[field.name])}' for field in fields(kind))
+        return f"{{{names}}}"
     words: dict[Any, str] = {
         float: "a number",
         int: "a whole number",

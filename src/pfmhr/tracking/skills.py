@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pfmhr.errors import InputError
 from pfmhr.sim import Box
 
 _SIDES = ("left", "right")
@@ -32,8 +33,20 @@ SKILLS = {
 """By a part of the clip's name; every other clip is a plain :class:`Skill`."""
 
 
-def skill_of(names: tuple[str, ...]) -> Skill:
-    """The skill of a clip by its name; for a set of clips, one without a test of ground contact."""
-    if len(names) > 1:
-        return Skill(contacts=())
-    return next((skill for part, skill in SKILLS.items() for name in names if part in name), Skill())
+def skill_of(names: tuple[str, ...], boxes_given: bool = False) -> Skill:
+    """The skill of a clip by its name; for a set of clips, one without a test of ground contact.
+
+    Clips of a set share one floor, so one that needs boxes is refused unless it was said which boxes there are.
+    """
+    skills = [next((skill for part, skill in SKILLS.items() if part in name), Skill()) for name in names]
+    if len(names) == 1:
+        return skills[0]
+    boxed = [name for name, skill in zip(names, skills, strict=True) if skill.boxes]
+    if boxed and not boxes_given:
+        raise InputError(
+            "clips that need boxes cannot be tracked together with others",
+            got=", ".join(boxed),
+            fix="Train each alone, or say which boxes there are: --set environment.boxes=[] for none.",
+            code="bad_config",
+        )
+    return Skill(contacts=())

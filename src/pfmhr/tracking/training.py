@@ -148,14 +148,16 @@ class Training:
 
     def _refuse_divergence(self, figures: dict[str, float]) -> None:
         bad = [name for name, value in figures.items() if not math.isfinite(value)]
-        broken = [n for n, p in self.algorithm.actor.named_parameters() if not bool(torch.isfinite(p).all())]
+        broken = self.algorithm.not_finite()
         if bad or broken:
+            checkpoint = self.directory / CHECKPOINT
+            kept = f"The last good state is in {checkpoint}. " if checkpoint.exists() else ""
             raise InputError(
                 f"training diverged in iteration {self.iteration}",
                 where=self.directory,
                 expected="finite numbers",
                 got=", ".join([*bad, *broken])[:200],
-                fix=f"The last good state is in {self.directory / CHECKPOINT}. Lower the learning rate.",
+                fix=f"{kept}Lower the learning rate.",
                 code="diverged",
             )
 

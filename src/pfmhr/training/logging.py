@@ -59,4 +59,4 @@ def _board(directory: Path, step: int) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None  # metrics.jsonl has everything
-    return SummaryWriter(str(directory), purge_step=step)
+    return SummaryWriter(str(directory), purge_step=step + 1)  # hides what is at it or later
