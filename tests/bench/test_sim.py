@@ -69,6 +69,13 @@ def test_the_benchmark_of_the_simulation(tmp_path: Path, capsys: Capture) -> Non
     assert tracker["environments"] == 4
     assert tracker["outside_physics"] == pytest.approx(tracker["outside_milliseconds"] / whole, abs=1e-3)
     assert tracker["control_steps_per_second"] == pytest.approx(4000.0 / whole, rel=0.01)
+    library = printed["library"]
+    assert library["clips"] == 34 and library["seconds_of_motion"] > 34.0
+    # At 120 frames a second: 13 + 2·29 numbers of root and joints, 7 of each of 30 bodies, four bytes each.
+    assert library["megabytes"] == pytest.approx(
+        120 * library["seconds_of_motion"] * 4 * (13 + 58 + 210) / 1e6, rel=0.02
+    )
+    assert library["frames_without_bodies_per_second"] > library["frames_per_second"] > 10_000
 
 
 def test_batch_and_loop_step_the_same_robots_the_same_way(g1: Robot, monkeypatch: pytest.MonkeyPatch) -> None:

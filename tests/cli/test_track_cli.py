@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +16,13 @@ import torch
 from tests.score.priors import random_prior
 
 from pfmhr.cli import main
+from pfmhr.training.logging import read_metrics
 
 SMALL = ["--environments", "4", "--samples", "96", "--episodes", "3", "--horizon", "0.2", "0.4", "--threads", "1"]
 NETWORKS = ["--set", "agent.hidden=[16,8]", "adversary.hidden=[16,8]"]
 LOOP = ["--prior", "g1-small", "--t-eval", "0.9", "--alpha", "1.5", "--p-good", "0.2", "--p-bad", "0.1", "--pooled"]
+CLOCK = re.compile("time_|samples_per_second")
+"""Figures that no two runs share."""
 
 
 def read(capsys: pytest.CaptureFixture[str]) -> Any:
@@ -48,6 +56,32 @@ def test_what_is_trained_is_not_trained_again(run: Path, capsys: pytest.CaptureF
     assert main([*words, *SMALL, *LOOP, *NETWORKS, "agent.std=0.3"]) == 2  # another tracker: not into this directory
     assert "another run is already here (got config.agent.std 0.05 → 0.3)" in capsys.readouterr().err
     assert (run / "checkpoint.safetensors").stat().st_mtime_ns == before
+
+
+def test_killed_and_gone_on_with_it_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    """Ten iterations of which every second is kept, killed after the fifth at the earliest."""
+    words = ["track", "train", "embedded:squat", *SMALL, "--samples", "960", *NETWORKS, "checkpoint_every=2"]
+
+    def start(name: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "pfmhr", *words, "-o", str(tmp_path / name)]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def lines(name: str) -> list[dict[str, Any]]:
+        kept = [{k: v for k, v in line.items() if not CLOCK.match(k)} for line in read_metrics(tmp_path / name)]
+        return sorted(kept, key=lambda line: (line["step"], len(line)))
+
+    killed = start("killed")
+    while len(lines("killed")) < 6:
+        assert killed.poll() is None
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert not (tmp_path / "killed" / "result.json").exists()
+    both = [start("killed"), start("straight")]
+    assert [process.wait() for process in both] == [0, 0]
+    assert lines("killed") == lines("straight") and len(lines("straight")) == 12
+    same = [json.loads((tmp_path / name / "result.json").read_text())["final"] for name in ("killed", "straight")]
+    assert same[0] == same[1]
 
 
 def test_an_evaluation_has_both_starts_at_every_horizon(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

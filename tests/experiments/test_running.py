@@ -15,7 +15,8 @@ import pytest
 
 from pfmhr.errors import InputError
 from pfmhr.experiments import Matrix, processes, run_matrix
-from pfmhr.experiments.running import Standing, _duration
+from pfmhr.experiments.running import Standing
+from pfmhr.experiments.wording import duration
 from pfmhr.files import exclusive
 from pfmhr.tracking import runs
 from pfmhr.tracking.config import TrackerConfig
@@ -161,7 +162,7 @@ def test_a_cell_without_a_budget_has_its_preset_s(tmp_path: Path, declare: Decla
 
 
 def test_durations_are_told_in_fitting_units() -> None:
-    assert [_duration(seconds) for seconds in (12.3, 95.0, 5940.0, 30000.0)] == [
+    assert [duration(seconds) for seconds in (12.3, 95.0, 5940.0, 30000.0)] == [
         "12 s",
         "2 min",
         "99 min",

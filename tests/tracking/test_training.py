@@ -197,6 +197,18 @@ def test_a_critic_that_breaks_is_never_saved(g1: Robot, walking: Motion, tmp_pat
 
 
 @pytest.mark.slow
+def test_fifty_iterations_on_two_threads_are_the_same_twice(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    """The preset itself, but for half a million samples less."""
+    config = replace(tracker_preset("cpu"), samples=50 * 6144, evaluate_every=25, evaluation_episodes=8)
+    runs = [Training(tmp_path / name, g1, [walking], config, threads=2) for name in ("one", "other")]
+    for run in runs:
+        torch.manual_seed(config.seed)
+        run.run()
+    one, other = map(metrics, runs)
+    assert len(one) == 53 and one == other
+
+
+@pytest.mark.slow
 def test_a_walk_is_learned(g1: Robot, walking: Motion, tmp_path: Path) -> None:
     """0.3 M samples of the small preset: more of the reference is tracked, and nearer to it."""
     config = replace(tracker_preset("cpu"), samples=300_000, evaluate_every=1000)

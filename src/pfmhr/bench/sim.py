@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from importlib import metadata
+from itertools import islice
 from typing import Any
 
 import mujoco
@@ -16,11 +17,12 @@ from pfmhr.bench.machine import provenance
 from pfmhr.bench.timing import interleaved
 from pfmhr.errors import InputError
 from pfmhr.motion.checks.paths import available_cores
-from pfmhr.motion.embedded import embedded_motion
+from pfmhr.motion.embedded import embedded_motion, embedded_motions
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation, Scene
 from pfmhr.tracking.config import EnvironmentConfig
 from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.library import MotionLibrary
 
 REGIMES = {"standing": 0.1, "moving": 1.0}
 """Noise on the default pose, in multiples of a quarter of effort/stiffness."""
@@ -30,12 +32,15 @@ TRACKED = 256
 """Environments of the tracker whose step is divided into physics and the rest."""
 NOISES = 64
 """Different noises, used over and over: drawing new ones would be timed too."""
+CLIPS, LOOKUPS = 34, 4096
+"""Clips in the library that is looked into, and frames looked up at once."""
 
 Array = NDArray[Any]
 
 
 def bench_sim(environments: Sequence[int], seconds: float, threads: int | None) -> dict[str, Any]:
-    """Control steps per second of the batch and of one thread's loop in one run; and a tracker's share of physics."""
+    """Control steps per second of the batch and of one thread's loop in one run; a tracker's share of physics; and how
+    fast reference frames are found."""
     if not environments or not seconds > 0:
         raise InputError("at least one number of environments, and a time above zero", code="bad_config")
     threads = threads or available_cores()
@@ -50,6 +55,7 @@ def bench_sim(environments: Sequence[int], seconds: float, threads: int | None) 
         "rows": rows,
         "smallest_ratio": min(row["ratio"] for row in rows),
         "tracker": _tracker(robot, seconds, threads),
+        "library": _library(robot, seconds),
         "mujoco": metadata.version("mujoco"),
         "torch": metadata.version("torch"),
         **provenance(),
@@ -149,4 +155,33 @@ def _tracker(robot: Robot, seconds: float, threads: int) -> dict[str, Any]:
         "outside_physics": round(1.0 - physics / total, 4),
         "resets_per_step": round(resets / steps, 2),
         "repeats": steps,
+    }
+
+
+def _library(robot: Robot, seconds: float) -> dict[str, Any]:
+    """Frames found per second among many clips on one thread: whole ones, and those that observations need."""
+    clips = list(islice(embedded_motions(CLIPS, robot), CLIPS))
+    library = MotionLibrary(robot, clips)
+    generator = torch.Generator().manual_seed(0)
+    draws = [library.draw(LOOKUPS, generator) for _ in range(NOISES)]
+    turn = 0
+
+    def found(bodies: bool) -> None:
+        nonlocal turn
+        turn += 1
+        library.at(*draws[turn % NOISES], bodies=bodies)
+
+    works: dict[str, Callable[[], object]] = {"frames": lambda: found(True), "poses": lambda: found(False)}
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as in a tracker's step
+    repeats = max(1, round(0.2 * seconds / sum(interleaved(works, 1).values())))
+    times = interleaved(works, repeats)
+    torch.set_num_threads(threads)
+    return {
+        "clips": len(library),
+        "seconds_of_motion": round(float(library.length.sum()) / library.rate, 1),
+        "megabytes": round(library.megabytes, 1),
+        "frames_per_second": round(LOOKUPS / times["frames"]),
+        "frames_without_bodies_per_second": round(LOOKUPS / times["poses"]),
+        "repeats": repeats,
     }

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -89,7 +90,7 @@ def training_bar(what: str, remaining: bool = True) -> Iterator[Callable[[int, i
     """
     console = _console(to_stderr=True)
     if not console.is_terminal:
-        yield _lines(what)
+        yield _lines(what, remaining)
         return
     columns = [TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[remark]}")]
     columns += [TimeElapsedColumn(), TimeRemainingColumn()] if remaining else [TimeElapsedColumn()]
@@ -98,13 +99,20 @@ def training_bar(what: str, remaining: bool = True) -> Iterator[Callable[[int, i
         yield lambda done, total, remark: progress.update(task, completed=done, total=total, remark=remark)
 
 
-def _lines(what: str) -> Callable[[int, int, str], None]:
-    last = -1
+def _lines(what: str, remaining: bool) -> Callable[[int, int, str], None]:
+    from pfmhr.experiments.wording import duration
+
+    last, first = -1, (0, 0.0)
 
     def line(done: int, total: int, text: str) -> None:
-        nonlocal last
+        nonlocal last, first
+        now = time.monotonic()
+        if last < 0:
+            first = done, now  # what was done before, of a run that goes on, took no time of ours
         if 20 * done // total != last:
             last = 20 * done // total
-            remark(f"{what} {done:,}/{total:,}: {text}")
+            speed = (done - first[0]) / max(now - first[1], 1e-9)
+            left = f", {duration((total - done) / speed)} left" if remaining and speed > 0 and done < total else ""
+            remark(f"{what} {done:,}/{total:,}: {text}{left}")
 
     return line

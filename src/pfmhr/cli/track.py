@@ -146,7 +146,7 @@ def evaluate(
         run: directory of a tracking run, finished or not.
         episodes: how many from random starts; from the beginning every clip has one.
         horizon: lengths of an episode in s.
-        distance: m at which an episode is lost; 1.0 (vaults 0.5) unless said. 0.5 m is always reported beside it.
+        distance: m at which an episode is lost; 1.0 (vaults 0.5) unless said. Success at 0.5 m is reported beside it.
         seed: of the random starts.
         threads: threads for physics and networks; all cores unless said.
         json: print one JSON object.

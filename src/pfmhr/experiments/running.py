@@ -12,6 +12,7 @@ from typing import Literal
 from pfmhr.experiments.cluster import run_on_ray
 from pfmhr.experiments.matrix import Cell, Matrix
 from pfmhr.experiments.processes import METRICS, Outcome, Setting, is_finished, require_same, run_cells
+from pfmhr.experiments.wording import duration
 from pfmhr.files import exclusive
 
 Engine = Literal["local", "ray"]
@@ -61,7 +62,7 @@ class Standing:
         speed = (reached - self._before) / max(time.monotonic() - self._begun, 1e-9)
         given_up = sum(self._budgets[cell] - self._samples(cell) for cell in failed)
         if speed > 0:
-            words.append(f"{_duration((total - given_up - reached) / speed)} left")
+            words.append(f"{duration((total - given_up - reached) / speed)} left")
         return reached, total, ", ".join(words)
 
     def _reached(self) -> int:
@@ -97,10 +98,3 @@ def _last_step(directory: Path) -> int:
         except (ValueError, KeyError, TypeError):
             continue
     return 0
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return f"{max(0, round(seconds))} s"
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -43,3 +43,11 @@ def verdict_in_words(verdict: Row, plain: str) -> str:
         return text
     ratio = f"{verdict['ratio']:.2f} [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]"
     return f"{text}; typically {ratio} times as many (interquartile mean)"
+
+
+def duration(seconds: float) -> str:
+    """In seconds, minutes, or hours and minutes."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{max(0, round(seconds))} s"
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -85,6 +85,11 @@ class MotionLibrary:
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def megabytes(self) -> float:
+        """What the table of frames takes."""
+        return sum(getattr(self._table, field.name).nbytes for field in fields(Frames)) / 1e6
+
     def draw(self, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Random clips ``(N,)`` by weight and random frames ``(N,)`` of each, its end left out."""
         clip = torch.multinomial(self._weights, count, replacement=True, generator=generator).to(self.length.device)
