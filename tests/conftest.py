@@ -48,7 +48,7 @@ def real_data() -> Path:
     stated = os.environ.get("PFMHR_DATA")
     folder = Path(stated) if stated else Path(__file__).resolve().parents[2] / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip("no real motion data: set PFMHR_DATA or put it into ../shared/data")
+        pytest.skip("no real motion data: name its folder in PFMHR_DATA")
     return folder
 
 

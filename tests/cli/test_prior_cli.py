@@ -11,6 +11,7 @@ from pfmhr.cli import main
 from pfmhr.corpus import build_corpus
 from pfmhr.motion import Motion
 from pfmhr.motion.embedded import embedded_motions
+from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 
 Capture = pytest.CaptureFixture[str]
@@ -57,6 +58,16 @@ def test_evaluation_writes_figures_and_a_page(prior: Path, corpus: Path, tmp_pat
 def test_samples_are_written_as_a_motion(prior: Path, tmp_path: Path, g1: Robot, capsys: Capture) -> None:
     assert main(["prior", "sample", str(prior), "-o", str(tmp_path / "poses.npz"), "--count", "7"]) == 0
     assert Motion.read(tmp_path / "poses.npz", g1).joint_pos.shape == (7, 29)
+
+
+def test_an_extended_prior_holds_out_what_the_first_did(corpus: Path, tmp_path: Path) -> None:
+    words = ["-o", str(tmp_path / "prior"), *SHORT, "--held-out", "0.4", "--seed", "7"]
+    assert main(["prior", "train", str(corpus), *words]) == 0
+    extend = ["prior", "extend", str(tmp_path / "prior"), str(corpus), "--steps", "5", "--batch-size", "128"]
+    assert main([*extend, "--threads", "1"]) == 0
+    first, second = (PosePrior.load(tmp_path / name).about for name in ("prior", "prior-extended"))
+    assert second["held_out_sources"] == first["held_out_sources"] and len(first["held_out_sources"]) > 2
+    assert (second["training"]["held_out"], second["training"]["seed"]) == (0.4, 7)
 
 
 def test_a_prior_is_extended_beside_itself(prior: Path, corpus: Path, capsys: Capture) -> None:

@@ -20,7 +20,7 @@ def source() -> str:
     stated = os.environ.get("PFMHR_PAPER")
     path = Path(stated) if stated else Path(__file__).resolve().parents[3] / "shared" / "paper" / "pfm-hr.tex"
     if not path.is_file():
-        pytest.skip("no source of the paper: set PFMHR_PAPER or put it at ../shared/paper/pfm-hr.tex")
+        pytest.skip("no source of the paper: name its file in PFMHR_PAPER")
     return path.read_text()
 
 

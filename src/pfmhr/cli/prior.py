@@ -112,7 +112,7 @@ def extend(
     steps: int | None = None,
     batch_size: int | None = None,
     learning_rate: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     threads: int | None = None,
     json: bool = False,
 ) -> int:
@@ -129,7 +129,7 @@ def extend(
         steps: how many steps.
         batch_size: poses per step, over all processes.
         learning_rate: peak of the learning rate.
-        seed: decides batches, times, noise and the held-out sources.
+        seed: decides batches, times, noise and the held-out sources; the prior's own unless said.
         threads: threads to compute with; all cores unless said.
         json: print one JSON object.
     """
@@ -140,8 +140,12 @@ def extend(
     use_threads(threads)
     start, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
     target = out or Path(f"{prior.rstrip('/')}-extended")
+    before = start.about.get(
+        "training", {}
+    )  # the same share of sources is held out, or it would learn what it is judged by
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
-    training = replace(TrainConfig(seed=seed), **given(changes))
+    kept = {"held_out": before.get("held_out"), "seed": before.get("seed") if seed is None else seed}
+    training = replace(TrainConfig(), **given({**changes, **kept}))
     with training_bar("extending") as progress:
         body = Robot.load(robot or opened.manifest.robot)
         grown = extend_prior(start, target, opened, body, training, teller(json), progress)
