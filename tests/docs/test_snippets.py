@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
-from tests.docs.snippets import PAGES, alike, assert_shown, name_of, run_console, run_page, snippets
+from tests.docs.snippets import DOCS, PAGES, alike, assert_shown, name_of, run_console, run_page, snippets
 
 NOT_RUN: dict[str, list[str]] = {
+    # Isaac Lab's and mjlab's environments want GPUs; what the block does is tested below in one that does not.
+    "howto/own-rl-loop.md": ["class Modulated(ManagerBasedRlEnv):  # Isaac Lab: ManagerBasedRLEnv"],
     # BONES-SEED is 60 million poses that are not ours to ship, and torchrun starts processes on GPUs.
     "howto/sixty-million-poses.md": [
         "$ pfmhr corpus build corpora/seed bones-seed/ --category-from metadata --unmirrored",
@@ -45,6 +50,45 @@ def test_every_page_has_something_to_run_in_a_language_that_is_run(page: Path) -
 def test_blocks_that_are_not_run_are_few_and_named() -> None:
     marked = {name_of(page): [s.body.splitlines()[0] for s in snippets(page) if not s.runs] for page in PAGES}
     assert {page: lines for page, lines in marked.items() if lines} == NOT_RUN
+
+
+class ManagedEnvironment:
+    """As Isaac Lab's and mjlab's: rewards by terms, then resets, all within a step."""
+
+    def __init__(self) -> None:
+        self.scene = {"robot": SimpleNamespace(data=SimpleNamespace(joint_pos=torch.zeros(2, 3)))}
+        self.step_dt, self.terms = 0.02, []
+
+    def step(self, action: torch.Tensor) -> list[torch.Tensor]:
+        robot = self.scene["robot"].data
+        robot.joint_pos += action
+        rewards = [term(self, 10.0) for term in self.terms]
+        robot.joint_pos[1] = -7.0  # a reset
+        return rewards
+
+
+def test_the_block_for_isaac_lab_and_mjlab_pairs_poses_of_one_episode() -> None:
+    """The joints at 2 and 0, before a step and before its reset, once for all terms."""
+    (block,) = [snippet.body for snippet in snippets(DOCS / "howto" / "own-rl-loop.md") if not snippet.runs]
+    names: dict[str, Any] = {"ManagerBasedRlEnv": ManagedEnvironment, "functools": functools}
+    exec(block, names)
+    seen: list[tuple[list[list[float]], list[list[float]], float]] = []
+
+    def modulator(before: torch.Tensor, after: torch.Tensor, dt: float) -> torch.Tensor:
+        seen.append((before.tolist(), after.tolist(), dt))
+        return torch.tensor([0.5, 1.0])
+
+    environment = names["Modulated"]()
+    environment.index, environment.modulator = [2, 0], modulator
+    environment.terms = [names["modulated"](lambda env, weight: weight * torch.ones(2)), lambda env, weight: -weight]
+    rewards = environment.step(torch.tensor([[1.0, 2.0, 3.0]] * 2))
+    assert rewards[0].tolist() == [5.0, 10.0] and rewards[1] == -10.0
+    environment.terms.append(environment.terms[0])
+    environment.step(torch.ones(2, 3))
+    assert seen == [
+        ([[0.0, 0.0]] * 2, [[3.0, 1.0]] * 2, 0.02),
+        ([[3.0, 1.0], [-7.0, -7.0]], [[4.0, 2.0], [-6.0, -6.0]], 0.02),
+    ]
 
 
 @pytest.mark.parametrize(
