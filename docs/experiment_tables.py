@@ -13,15 +13,24 @@ from pfmhr.report import paper
 from pfmhr.report.experiments import HORIZONS, SAME, horizon_lines, radars
 from pfmhr.report.figures import radar_figure
 
+NAMES = ("skill", "actions", "method", "seeds")
+LEARNING = (*NAMES, "M samples to 80 %", "less than plain", "paper, M", "success % at ¼ / ½ / ¾ / all", "minutes")
+END = (
+    *(*NAMES, "success %", "from t = 0", "at 0.5 m"),
+    *("E_pos mm", "paper, mm", "E_rot rad", "paper, rad", "body mm"),
+)
+
 
 def experiment_table(summary: dict[str, Any]) -> str:
-    """Rows, episodes of several lengths if there were, verdicts, and what it took."""
-    verdicts = "".join(f"- {verdict_in_words(each, summary['plain'])}\n" for each in summary["verdicts"])
+    """How it was learned, what came of it, episodes of several lengths if there were, verdicts, and what it took."""
+    rows, lengths = summary["rows"], horizon_lines(summary["rows"])
+    tables = [_markdown(LEARNING, [_learning(row) for row in rows]), _markdown(END, [_end(row) for row in rows])]
+    tables += [_markdown(HORIZONS, lengths)] if lengths else []
+    said = [verdict_in_words(each, summary["plain"]) for each in summary["verdicts"]]
+    said += [f"`{name}` failed: {why}" for name, why in summary.get("failed", {}).items()]
     cells, hours = summary["cells"], summary["core_hours"]
-    made = f"\n{cells['finished']} of {cells['all']} runs, {hours:.1f} core-hours; `{summary['command']}`\n"
-    lengths = horizon_lines(summary["rows"])
-    tables = [table(summary), *([_markdown(HORIZONS, lengths)] if lengths else [])]
-    return "\n".join([*tables, verdicts + made])
+    made = f"{cells['finished']} of {cells['all']} runs, {hours:.1f} core-hours; `{summary['command']}`\n"
+    return "\n".join([*tables, "".join(f"- {each}\n" for each in said), made])
 
 
 def draw_experiment(summary: dict[str, Any], stem: Path, wanted: Callable[[Path], bool]) -> None:
@@ -38,31 +47,33 @@ def draw_experiment(summary: dict[str, Any], stem: Path, wanted: Callable[[Path]
             draw(path)
 
 
-def table(summary: dict[str, Any]) -> str:
-    """Markdown: a line per skill, action space and method."""
-    head = ["skill", "actions", "method", "seeds", "M samples to 80 %", "less than plain", "paper, M"]
-    head += ["success %", "from t = 0", "at 0.5 m", "E_pos mm", "E_rot rad", "body mm", "minutes"]
-    return _markdown(head, [_line(row) for row in summary["rows"]])
-
-
 def _markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *lines))
 
 
-def said(skill: str, method: str) -> str:
-    """What the paper has for it."""
-    numbers = paper.SAMPLES.get(skill, {})
-    if SAME.get(method) not in numbers:
+def said(numbers: dict[str, dict[str, paper.Number]], row: dict[str, Any], digits: int = 1, unit: float = 1.0) -> str:
+    """What a table of the paper has for a row's skill and method."""
+    known = numbers.get(row["skill"], {})
+    if SAME.get(row["method"]) not in known:
         return "–"
-    found = numbers[SAME[method]]
-    return "Failed" if found is None else f"{found[0]:.1f} ± {found[1]:.1f}"
+    found = known[SAME[row["method"]]]
+    return "Failed" if found is None else f"{unit * found[0]:.{digits}f} ± {unit * found[1]:.{digits}f}"
 
 
-def _line(row: dict[str, Any]) -> list[str]:
-    return [
-        *(row["skill"], row["actions"], row["method"], str(row["seeds"]), reached(row), saved(row)),
-        said(row["skill"], row["method"]),
-        *(spread(row, key, 1, 100.0) for key in ("success", "success_beginning", "success_strict")),
-        *(spread(row, "position_error", 1, 1000.0), spread(row, "rotation_error", 3)),
-        *(spread(row, "body_error", 1, 1000.0), spread(row, "minutes", 0)),
-    ]
+def _learning(row: dict[str, Any]) -> list[str]:
+    success = " / ".join(f"{100 * each['success']:.0f}" for each in row["success_at"])
+    return [*_names(row), reached(row), saved(row), said(paper.SAMPLES, row), success, spread(row, "minutes", 0)]
+
+
+def _end(row: dict[str, Any]) -> list[str]:
+    """Errors are of what was tracked; of a policy that never tracked 80 % the paper gives none, and nor do we."""
+    success = [spread(row, key, 1, 100.0) for key in ("success", "success_beginning", "success_strict")]
+    if not row["converged"]:
+        return [*_names(row), *success, *["–"] * 5]
+    position = [spread(row, "position_error", 1, 1000.0), said(paper.POSITION, row, 0, 1000.0)]
+    rotation = [spread(row, "rotation_error", 3), said(paper.ROTATION, row, 3)]
+    return [*_names(row), *success, *position, *rotation, spread(row, "body_error", 1, 1000.0)]
+
+
+def _names(row: dict[str, Any]) -> list[str]:
+    return [row["skill"], row["actions"], row["method"], str(row["seeds"])]

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+COMPARISONS = ("three_skills", "absolute_walk")
+"""Experiments of ADD against ADD with the bundled prior."""
 
 
 def summary_table() -> str:
@@ -50,20 +52,24 @@ def _speed_rows() -> list[tuple[str, str, str, str]]:
 
 
 def _tracking_rows() -> list[tuple[str, str, str, str]]:
-    """Comparisons of ADD with and without PFM-HR that have more than one seed."""
+    """ADD with and without PFM-HR in the experiments of that question, where there is more than one seed."""
     from experiment_tables import said
 
     from pfmhr.experiments.wording import reached
+    from pfmhr.report.paper import SAMPLES
 
-    names = {"add": "ADD", "pfm": "ADD + PFM-HR"}
     return [
         (
-            f"{row['skill']}, {row['actions']}, {names[row['method']]}: M samples to 80 %, {row['seeds']} seeds",
-            said(row["skill"], row["method"]),
+            f"{row['skill']}, {row['actions']} actions, {_method(row)}: M samples to 80 %, {row['seeds']} seeds",
+            said(SAMPLES, row),
             reached(row),
-            "`pfmhr experiment run`",
+            f"`pfmhr experiment run experiments/{name}.toml`",
         )
-        for path in sorted((ROOT / "results").glob("experiment_*.json"))
-        for row in json.loads(path.read_text())["rows"]
-        if row["method"] in names and row["seeds"] > 1
+        for name in COMPARISONS
+        for row in _stored(f"experiment_{name}")["rows"]
+        if row["seeds"] > 1
     ]
+
+
+def _method(row: dict[str, Any]) -> str:
+    return f"ADD + PFM-HR with `{row['options']['prior']}`" if row["options"] else "ADD"

@@ -47,7 +47,7 @@ def filled(text: str, tables: dict[str, str]) -> str:
 
 def all_tables() -> dict[str, str]:
     """Markdown by name: one per stored study and experiment, and those that several results make together."""
-    tables = {"summary": summary_table(), "bench_score": _speeds(), "t_eval": _times()}
+    tables = {"summary": summary_table(), "bench_score": _speeds(), "t_eval": _times(), "effort": _effort()}
     for path in sorted(RESULTS.glob("study_*.json")):
         name = path.stem.removeprefix("study_").removesuffix("_held_out")
         result = json.loads(path.read_text())
@@ -66,6 +66,17 @@ def write_pages() -> None:
     text = "".join(page.read_text() for page in pages())
     for path in sorted(RESULTS.glob("experiment_*.json")):
         draw_experiment(json.loads(path.read_text()), FIGURES / path.stem, lambda figure: figure.name in text)
+
+
+def _effort() -> str:
+    """What all stored experiments took, on what."""
+    experiments = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("experiment_*.json"))]
+    machines = {f"{each['processor']}, {each['cores']} cores" for each in experiments}
+    versions = {f"MuJoCo {each['mujoco']}, torch {each['torch']}, rsl_rl {each['rsl_rl_lib']}" for each in experiments}
+    runs, hours = (sum(values) for values in zip(*((e["cells"]["finished"], e["core_hours"]) for e in experiments)))
+    return (
+        f"{runs} finished runs, {hours:.0f} core-hours: {'; '.join(sorted(machines))}; {'; '.join(sorted(versions))}.\n"
+    )
 
 
 def _speeds() -> str:

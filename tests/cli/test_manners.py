@@ -136,6 +136,12 @@ def test_results_can_be_had_as_json(name: str) -> None:
         ("track train x -o r --trim 1", "cannot read --trim (expected FLOAT FLOAT, got 1)"),
         ("track train x -o r --modulator pdff", "'pdff'. Did you mean 'pdf'? Available: pfm, recon, pdf, random. See"),
         ("track train x -o r --samples 0", "--samples must be at least 1 (got 0)"),
+        ("track train x -o r --alpha 2 --p-good 0.1", "--alpha, --p-good would change nothing without a modulator"),
+        (
+            "track train x -o r --modulator random --prior g1-small",
+            "--prior would change nothing with modulator random",
+        ),
+        ("track train x -o r --modulator pdf --prior f --pooled", "--pooled would change nothing with modulator pdf"),
         ("track eval r --horizon 0", "--horizon must be positive"),
         ("bench score --batch 0", "--batch must be at least 1"),
         ("doctor now", "one word too many: 'now'"),

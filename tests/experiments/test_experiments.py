@@ -24,6 +24,7 @@ from pfmhr.experiments.statistics import (
     success_at,
     typical_ratio,
 )
+from pfmhr.experiments.wording import saved
 from pfmhr.report.experiments import horizon_lines
 from tests.experiments.conftest import STUB, Declare, attempts
 
@@ -128,6 +129,8 @@ def test_a_matrix_from_the_command_line(
     assert {each.name for each in (tmp_path / "new").iterdir()} == {"sum.json", "sum.png", "sum-curves.png"}
     kept = json.loads((tmp_path / "new" / "sum.json").read_text())
     assert kept["cells"] == {"finished": 1, "all": 3} and "commit" in kept
+    assert kept["failed"]["refused-add-residual-0"] == "no such motion (attempt 1)" and len(kept["failed"]) == 2
+    assert "fails-add-residual-0 failed: the disk is on fire (attempt 1)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("option", ["--workers", "--attempts"])
@@ -163,10 +166,57 @@ def test_a_summary_pairs_seeds_and_counts_what_never_converged(tmp_path: Path) -
     for run in tmp_path.glob("*-1"):
         shutil.rmtree(run)
     assert summarise(Matrix.read(declared(tmp_path)), tmp_path)["verdicts"] == []  # single seeds are no verdict
-    assert verdict["probability"] == pytest.approx(0.5)  # all of walk, none of jump
-    assert verdict["ratio"] == pytest.approx((0.8 + 0.75 + 2.0 / 1.5) / 3)  # of three runs none is cut
+    assert verdict["probability"] == 1.0 and verdict["ratio"] == pytest.approx((0.8 * 0.75) ** 0.5)
     assert verdict["ratio_low"] <= verdict["ratio"] <= verdict["ratio_high"]
-    assert (verdict["skills"], verdict["runs"], verdict["runs_of_plain"]) == (2, 3, 3)
+    assert (verdict["skills"], verdict["runs"], verdict["runs_of_plain"]) == (1, 2, 2)
+    assert verdict["skills_left_out"] == 1  # of the jump there is one run each, which would seem never to vary
+
+
+def test_pairs_that_never_got_there_say_nothing_and_half_of_one_is_a_bound(tmp_path: Path) -> None:
+    """Seed 0: neither; seed 1: plain at 1.5 of 2 million, ours never."""
+    for seed, plain in enumerate([None, 1.5]):
+        pretend(tmp_path, f"walk-add-residual-{seed}", plain)
+        pretend(tmp_path, f"walk-pfm-residual-{seed}", None)
+        pretend(tmp_path, f"jump-add-residual-{seed}", None)
+        pretend(tmp_path, f"jump-pfm-residual-{seed}", None)
+    summary = summarise(Matrix.read(declared(tmp_path)), tmp_path)
+    rows = {(row["skill"], row["method"]): row for row in summary["rows"]}
+    gap = rows["walk", "pfm"]["difference"]
+    assert (gap["mean"], gap["seeds"], gap["bounds"], gap["untold"]) == (pytest.approx(0.5), 1, 1, 1)
+    assert gap["low"] is None and saved(rows["walk", "pfm"]) == "-0.50 (1 of 1 a bound)"
+    assert "difference" not in rows["jump", "pfm"] and saved(rows["jump", "pfm"]) == ""
+    (verdict,) = summary["verdicts"]
+    assert verdict["ratio"] == pytest.approx(2.0 / 1.5)  # of the one pair that tells something
+    assert verdict["probability"] == pytest.approx((0.25 + 0.5) / 2)  # walk: never better, twice alike; jump: all alike
+    json.dumps(summary, allow_nan=False)
+
+
+def test_a_run_that_could_do_it_before_it_learned_is_in_no_ratio(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        pretend(tmp_path, f"walk-add-residual-{seed}", 0.0)
+        pretend(tmp_path, f"walk-pfm-residual-{seed}", 0.1)
+    (verdict,) = summarise(Matrix.read(declared(tmp_path)), tmp_path)["verdicts"]
+    assert verdict["ratio"] is None and verdict["probability"] == 0.0
+
+
+def test_a_matrix_may_say_what_its_methods_are_compared_with(tmp_path: Path) -> None:
+    for method in ("add", "pfm"):
+        pretend(tmp_path, f"walk-{method}-residual-0", 1.0)
+    summary = summarise(Matrix.read(declared(tmp_path, 'plain = "pfm"\n' + SMALL)), tmp_path)
+    rows = {row["method"]: row for row in summary["rows"]}
+    assert summary["plain"] == "pfm" and "difference" in rows["add"] and "difference" not in rows["pfm"]
+    assert rows["pfm"]["options"]["prior"] == "g1-small" and rows["add"]["options"] == {}
+    with pytest.raises(InputError, match="no such method"):
+        Matrix.read(declared(tmp_path, 'plain = "amp"\n' + SMALL))
+
+
+def test_runs_with_different_priors_are_no_seeds_of_one_method(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        pretend(tmp_path, f"walk-pfm-residual-{seed}", 1.0)
+        path = tmp_path / f"walk-pfm-residual-{seed}" / "result.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "prior_sha256": f"{seed}"}))
+    with pytest.raises(InputError, match="not trained with the same prior"):
+        summarise(Matrix.read(declared(tmp_path)), tmp_path)
 
 
 def test_a_row_has_success_by_budget_errors_and_time_with_deviations(tmp_path: Path) -> None:
@@ -223,11 +273,15 @@ def test_the_report_shows_everything_at_once(tmp_path: Path, capsys: pytest.Capt
     assert main(["experiment", "report", str(declared(tmp_path)), "-o", str(tmp_path)]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert (
-        "walk residual pfm 2 0.85 ± 0.05 +0.25 [+0.20, +0.30] 25 50 75 100 21.0 ± 1.0 0.100 ± 0.000 1.0 ± 0.0" in shown
+        "walk residual pfm 2 0.85 ± 0.05 +0.25 [-0.39, +0.89] 25 50 75 100 21.0 ± 1.0 0.100 ± 0.000 1.0 ± 0.0" in shown
     )
     assert "jump residual pfm 1 Failed 25 50 75 100" in shown
-    told = "pfm (residual actions, 1 skills, 2 runs): needs fewer samples than add with probability 1.00 [1.00, 1.00]; "
-    assert f"{told}typically 0.78" in shown and "(interquartile mean)" in shown and "5 of 8 cells finished" in shown
+    told = "pfm (residual actions, 1 skill, 2 runs): needs fewer samples than add with probability 1.00 [1.00, 1.00]; "
+    assert (
+        f"{told}typically 0.77" in shown
+        and "(interquartile mean of paired ratios)" in shown
+        and "5 of 8 cells finished" in shown
+    )
     assert main(["experiment", "report", str(declared(tmp_path)), "-o", str(tmp_path), "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 3
 
@@ -281,17 +335,22 @@ def test_a_typical_ratio_pairs_seeds_and_leaves_outliers_out() -> None:
     typical = typical_ratio(ours, plain)
     assert typical["ratio"] == 0.5 and typical["ratio_low"] <= 0.5 <= typical["ratio_high"]
     assert typical == typical_ratio(ours, plain)  # drawn from a seed
-    assert typical_ratio([[1.0, 3.0]], [[2.0, 2.0]]) == {"ratio": 1.0, "ratio_low": 0.5, "ratio_high": 1.5}
+    both = typical_ratio([[1.0, 3.0]], [[2.0, 2.0]])
+    assert both == pytest.approx({"ratio": 0.75**0.5, "ratio_low": 0.5, "ratio_high": 1.5})
+    turned = typical_ratio([[2.0, 2.0]], [[1.0, 3.0]])
+    assert turned["ratio"] == pytest.approx(1.0 / both["ratio"])
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """200 experiments of 20 pairs with a true difference of 1: a 95 % interval of the mean misses a few of them."""
-    generator = np.random.default_rng(0)
+@pytest.mark.parametrize("pairs", [3, 5, 20])
+def test_intervals_hold_the_truth_as_often_as_they_say(pairs: int) -> None:
+    """400 experiments with a true difference of 1: a 95 % interval of the mean misses a few of them."""
+    generator = np.random.default_rng(pairs)
     held = 0
-    for number in range(200):
-        gap = paired_difference(generator.normal(1.0, 1.0, 20), np.zeros(20), seed=number)
+    for number in range(400):
+        gap = paired_difference(generator.normal(1.0, 1.0, pairs), np.zeros(pairs), seed=number)
         held += gap["low"] <= 1.0 <= gap["high"]
-    assert 0.88 <= held / 200 <= 0.98
+        assert gap["bootstrap_low"] <= gap["mean"] <= gap["bootstrap_high"]
+    assert 0.92 <= held / 400 <= 0.98
 
 
 TRAIN = all_commands()["track train"]

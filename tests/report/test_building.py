@@ -13,6 +13,7 @@ import pytest
 from pfmhr.cli import main
 from pfmhr.errors import InputError
 from pfmhr.report import build_report, building
+from pfmhr.report.experiments import radars
 from pfmhr.report.page import Section
 from pfmhr.studies import noise, perturbation, timestep
 from tests.report.conftest import RESULTS
@@ -89,10 +90,9 @@ def test_figures_lie_beside_the_page(results_page: tuple[str, list[Path], list[s
     out, *figures = written
     assert out.name == "all.html" and all(file.parent.name == "all-figures" for file in figures)
     assert sorted(figures) == sorted((out.parent / "all-figures").iterdir())
-    experiments = len(
-        list(RESULTS.glob("experiment_*.json"))
-    )  # dots and curves each, of too few skills for radar charts
-    assert len(figures) == 2 * page.count("<svg ") == 2 * (7 + 2 * experiments)
+    stored = [json.loads(path.read_text()) for path in RESULTS.glob("experiment_*.json")]
+    drawn = sum(2 + len(radars(summary["rows"])) for summary in stored)  # dots, curves, and radar charts if any
+    assert len(figures) == 2 * page.count("<svg ") == 2 * (7 + drawn)
     assert "all-figures/ as SVG and PDF" in page
 
 

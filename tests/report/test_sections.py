@@ -156,10 +156,10 @@ def test_verdicts_are_sentences(tmp_path: Path, undrawn: None) -> None:
     verdict = {"method": "pfm", "actions": "residual", "skills": 4, "runs": 12, **chance}
     ratios = ({"ratio": 0.931, "ratio_low": 0.85, "ratio_high": 1.02}, {"ratio": None})
     stored = summary(experiment_row(), verdicts=[verdict | ratio for ratio in ratios])
-    _, first, second = (part.text for part in parts(experiment_section(stored, tmp_path), Text))
+    _, _, first, second = (part.text for part in parts(experiment_section(stored, tmp_path), Text))
     assert first == (
         "pfm (residual actions, 4 skills, 12 runs): needs fewer samples than add with probability 0.62 [0.40, 0.81]; "
-        "typically 0.93 [0.85, 1.02] times as many (interquartile mean)."
+        "typically 0.93 [0.85, 1.02] times as many (interquartile mean of paired ratios)."
     )
     assert second.endswith("probability 0.62 [0.40, 0.81].")
 
@@ -175,6 +175,8 @@ def test_radar_charts_compare_what_every_method_has() -> None:
     assert radar_scores([], "position_error") == {}
     both = [experiment_row("walk", "add", actions=actions, position_error=0.01) for actions in ("absolute", "residual")]
     assert list(radar_scores(both, "position_error")["add"]) == ["walk, absolute", "walk, residual"]
+    fallen = experiment_row("walk", "fallen", position_error=0.001, converged=1, seeds=3)
+    assert list(radar_scores([*rows[:2], fallen], "position_error")) == ["add", "pfm"]  # errors of what it tracked
 
 
 def test_three_methods_on_three_skills_make_two_radar_charts(tmp_path: Path, undrawn: None) -> None:

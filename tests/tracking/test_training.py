@@ -85,7 +85,7 @@ def leaves(state: Any, name: str = "") -> dict[str, Any]:
         items = state.items() if isinstance(state, dict) else enumerate(state)
         found: dict[str, Any] = {}
         for key, part in items:
-            found |= {} if key == "seconds" else leaves(part, f"{name}/{key}")
+            found |= {} if key in ("seconds", "elapsed") else leaves(part, f"{name}/{key}")
         return found
     return {name: state}
 

@@ -63,7 +63,7 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     """Tables of a matrix from whatever is done: samples to 80 %, errors, differences with intervals, a verdict.
 
     Examples:
-        pfmhr experiment report experiments/single_motion.toml --output results/single_motion.json
+        pfmhr experiment report experiments/single_motion.toml --output results/experiment_single_motion.json
 
     Args:
         file: the matrix, a toml file.
@@ -74,7 +74,7 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     from pfmhr.bench.machine import provenance
     from pfmhr.experiments import Matrix
     from pfmhr.experiments.report import draw_curves, draw_dots, summarise
-    from pfmhr.experiments.wording import verdict_in_words
+    from pfmhr.experiments.wording import INTERVALS, verdict_in_words
     from pfmhr.files import disk_errors, write_json
 
     matrix = Matrix.read(file)
@@ -92,7 +92,9 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     for verdict in summary["verdicts"]:
         say(verdict_in_words(verdict, summary["plain"]))
     cells = summary["cells"]
-    say(f"{cells['finished']} of {cells['all']} cells finished; intervals are 95 % bootstrap intervals over seeds")
+    for name, said in summary["failed"].items():
+        say(f"{name} failed: {said}")
+    say(f"{cells['finished']} of {cells['all']} cells finished. {INTERVALS}")
     return 0
 
 

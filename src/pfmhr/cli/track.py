@@ -83,6 +83,7 @@ def train(
         threads: threads for physics and networks; all cores unless said.
         json: print the result as one JSON object.
     """
+    from pfmhr.bench.machine import provenance
     from pfmhr.robots import Robot
 
     with tracking_extra():
@@ -95,6 +96,7 @@ def train(
     start = with_actions(tracker_preset(preset), actions)
     kind = modulator or ("none" if prior == "none" else "pfm")
     strength = given({"t_eval": t_eval, "alpha": alpha, "p_good": p_good, "p_bad": p_bad})
+    _refuse_idle(kind, {**strength, **({"pooled": pooled} if pooled else {})}, prior)
     config = replace(
         start,
         environment=replace(start.environment, **given({"environments": environments})),
@@ -108,15 +110,34 @@ def train(
     loaded = Robot.load(robot)
     clips = [_motion(name, loaded, fps, trim) for name in motions]
     with training_bar("training") as progress:
-        result = train_tracker(out, loaded, clips, config, threads, teller(json), progress)
+        result = train_tracker(out, loaded, clips, config, threads, teller(json), progress, provenance())
     if json:
         print_json(result)
         return 0
     reached = result["samples_to_80"]
     final = result["final"]["random"]
-    when = f"80 % tracked after {reached / 1e6:.2f} M samples" if reached else "80 % never reached"
+    when = f"80 % tracked after {reached / 1e6:.2f} M samples" if reached is not None else "80 % never reached"
     say(f"{out}: {when}; at the end {final['success']:.1%}, E_pos {_measured(final['position_error'], 1000.0, 1)} mm")
     return 0
+
+
+HEEDED: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "random": ("alpha",),
+    "pdf": ("alpha", "prior"),
+    "recon": ("alpha", "p_good", "p_bad", "pooled", "prior"),
+    "pfm": ("t_eval", "alpha", "p_good", "p_bad", "pooled", "prior"),
+}
+"""Options that change something, by modulator."""
+
+
+def _refuse_idle(kind: str, given: dict[str, object], prior: str) -> None:
+    """An option without effect would make the same tracker under another name."""
+    options = {**given, **({} if prior == "none" else {"prior": prior})}
+    idle = [f"--{name.replace('_', '-')}" for name in options if name not in HEEDED[kind]]
+    if idle:
+        what = "without a modulator" if kind == "none" else f"with modulator {kind}"
+        raise InputError(f"{', '.join(idle)} would change nothing {what}", code="bad_config")
 
 
 def _motion(name: str, robot: Robot, fps: float | None, trim: tuple[float, float] | None) -> Motion:

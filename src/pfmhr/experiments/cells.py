@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.experiments.matrix import Cell, Matrix
-from pfmhr.experiments.processes import RESULT, is_finished
+from pfmhr.experiments.processes import FAILED, RESULT, is_finished
 from pfmhr.training.logging import read_metrics
 
 ERRORS = ("success", "success_strict", "position_error", "rotation_error", "body_error")
@@ -31,6 +31,11 @@ class Done:
         return float("inf") if reached is None else float(reached)
 
     @property
+    def reached(self) -> bool:
+        """Whether it ever got to 80 %."""
+        return self.result["samples_to_80"] is not None
+
+    @property
     def bounded(self) -> float:
         """The same, but at most the run's budget: a lower bound where it never got there."""
         return min(self.needed, float(self.result["samples"]))
@@ -41,6 +46,8 @@ class Done:
         seen = self.result["evaluations"]
         return {
             "cell": self.cell.name,
+            **{key: self.result[key] for key in ("prior_sha256",) if self.result.get(key)},
+            **{key: self.result["made_by"][key] for key in ("commit", "processor") if "made_by" in self.result},
             "samples_to_80": self.result["samples_to_80"],
             "seconds": self.result["seconds"],
             "time_shares": self.result.get("time_shares", {}),
@@ -65,6 +72,12 @@ def finished(matrix: Matrix, folder: Path) -> list[Done]:
     """The cells of a matrix that have a result, in its order."""
     done = [(cell, folder / cell.name) for cell in matrix.cells if is_finished(cell, folder)]
     return [Done(cell, json.loads((run / RESULT).read_bytes()), run) for cell, run in done]
+
+
+def failures(matrix: Matrix, folder: Path) -> dict[str, str]:
+    """Cells that failed for good when they were last tried, and why."""
+    tried = {cell.name: folder / cell.name / FAILED for cell in matrix.cells if not is_finished(cell, folder)}
+    return {name: str(json.loads(path.read_bytes())["said"]) for name, path in tried.items() if path.exists()}
 
 
 def _rounded(found: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,10 @@ try:
     import tomllib  # type: ignore[import-not-found]
 except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib  # type: ignore[import-not-found]
+
+
+PLAIN = "add"
+"""The method everything is compared with, where the matrix has it and does not say another; its first otherwise."""
 
 
 def _number(value: Any) -> bool:
@@ -42,6 +46,7 @@ _TOP: _Kinds = {
     "data": _TEXT,
     "seeds": (lambda value: _list_of(_whole, value), "a list of whole numbers"),
     "actions": (lambda value: _list_of({"residual", "absolute"}.__contains__, value), "residual, absolute or both"),
+    "plain": _TEXT,
     "methods": (lambda value: isinstance(value, dict) and bool(value), "[methods.NAME] tables"),
     "skills": (lambda value: isinstance(value, dict) and bool(value), "[skills.NAME] tables"),
     **_SHARED,
@@ -72,6 +77,8 @@ class Cell:
     options: tuple[tuple[str, Any], ...]
     """Options of ``pfmhr track train``, as written on the command line without the dashes."""
     motions: tuple[str, ...]
+    method_options: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
+    """Those that make the method, as declared."""
 
     @property
     def name(self) -> str:
@@ -105,6 +112,8 @@ class Matrix:
     skills: tuple[str, ...]
     actions: tuple[str, ...]
     seeds: tuple[int, ...]
+    plain: str
+    """The method that all others are compared with."""
 
     @staticmethod
     def read(path: Path) -> Matrix:
@@ -139,9 +148,13 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
         options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
         options |= {"actions": space, "seed": seed}
         placed = tuple(_placed(motion, content.get("data", "")) for motion in motions)
-        cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed))
+        cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed, settings))
     _refuse_folders(path, [name, *(cell.name for cell in cells)])
-    return Matrix(name, tuple(cells), tuple(content["methods"]), tuple(content["skills"]), actions, seeds)
+    methods = tuple(content["methods"])
+    plain = content.get("plain", PLAIN if PLAIN in methods else methods[0])
+    if plain not in methods:
+        raise InputError("no such method to compare with", where=path, got=plain, code="bad_experiment")
+    return Matrix(name, tuple(cells), methods, tuple(content["skills"]), actions, seeds, plain)
 
 
 def _placed(motion: str, data: str) -> str:

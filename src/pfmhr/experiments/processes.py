@@ -22,7 +22,7 @@ from pfmhr.files import write_json
 RESULT, METRICS = "result.json", "metrics.jsonl"
 """Files of a tracking run. Their names are repeated here because with their homes comes torch, and nothing here
 computes: not what starts cells, and not the workers of a cluster."""
-LOG, CELL = "console.log", "cell.json"
+LOG, CELL, FAILED = "console.log", "cell.json", "failed.json"
 ROUND = 5.0
 """Seconds after which outcomes are handed on even if there are none: time to show progress."""
 PATIENCE = 60.0
@@ -58,6 +58,7 @@ class Setting:
         out = self.folder / cell.name
         out.mkdir(parents=True, exist_ok=True)
         write_json(out / CELL, cell.settings)
+        (out / FAILED).unlink(missing_ok=True)
         said = tempfile.TemporaryFile()  # noqa: SIM115  read and closed when the process has ended
         program = self.program or (sys.executable, "-m", "pfmhr.experiments.cell")
         with (out / LOG).open("a") as log:
@@ -127,6 +128,8 @@ def run_cells(cells: Sequence[Cell], setting: Setting, workers: int) -> Generato
                 if again and not outcome.finished and attempt.number < setting.attempts:
                     waiting.appendleft((attempt.cell, attempt.number + 1))
                 else:
+                    if not outcome.finished:
+                        write_json(attempt.out / FAILED, {"said": outcome.said})
                     outcomes.append(outcome)
             yield outcomes
     finally:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pfmhr.errors import InputError
-from pfmhr.experiments.cells import ERRORS, Done, finished
+from pfmhr.experiments.cells import ERRORS, Done, failures, finished
 from pfmhr.experiments.figures import draw_curves, draw_dots
 from pfmhr.experiments.matrix import Matrix
 from pfmhr.experiments.processes import require_same
@@ -17,8 +17,6 @@ from pfmhr.experiments.statistics import paired_difference, probability_of_impro
 
 __all__ = ["draw_curves", "draw_dots", "summarise"]
 
-PLAIN = "add"
-"""The method everything is compared with, where the matrix has it; its first method otherwise."""
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of a skill's budget, at which success is reported."""
 
@@ -29,7 +27,7 @@ def summarise(matrix: Matrix, folder: Path) -> dict[str, Any]:
     done = finished(matrix, folder)
     if not done:
         raise InputError("no cell of this experiment is finished", where=folder, code="not_found")
-    plain = PLAIN if PLAIN in matrix.methods else matrix.methods[0]
+    plain = matrix.plain
     rows = [
         row
         for skill in matrix.skills
@@ -47,6 +45,7 @@ def summarise(matrix: Matrix, folder: Path) -> dict[str, Any]:
         "name": matrix.name,
         "plain": plain,
         "cells": {"finished": len(done), "all": len(matrix.cells)},
+        "failed": failures(matrix, folder),
         "core_hours": round(sum(each.result["seconds"] for each in done) / 3600.0, 2),
         "rows": rows,
         "verdicts": verdicts,
@@ -65,6 +64,9 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
     if not runs:
         return None
     results = [run.result for run in runs.values()]
+    if len({result["prior_sha256"] for result in results if "prior_sha256" in result}) > 1:
+        names = ", ".join(run.cell.name for run in runs.values())
+        raise InputError("these runs were not trained with the same prior", got=names, code="bad_experiment")
     needed = [run.needed / 1e6 for run in runs.values()]
     reached = [value for value in needed if np.isfinite(value)]
     final = [result["final"]["random"] for result in results]
@@ -77,6 +79,7 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
         "skill": skill,
         "actions": space,
         "method": method,
+        "options": next(iter(runs.values())).cell.method_options,
         "seeds": len(runs),
         "seed_numbers": list(runs),
         "converged": len(reached),
@@ -95,12 +98,26 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
         "curve": _curve(results),
         "horizons": _horizons(final),
     }
-    against = _of(done, skill, space, plain)
-    common = sorted(set(runs) & set(against))
-    if method != plain and common:
-        ours, theirs = ([group[seed].bounded / 1e6 for seed in common] for group in (runs, against))
-        row["difference"] = paired_difference(ours, theirs) | {"seeds": len(common)}
+    if method != plain:
+        row |= _against(runs, _of(done, skill, space, plain))
     return row
+
+
+def _against(runs: dict[int, Done], plain: dict[int, Done]) -> dict[str, Any]:
+    """Samples less than the plain method over the same seeds; a pair of which neither got there says nothing."""
+    common = sorted(set(runs) & set(plain))
+    telling = [seed for seed in common if _telling(runs[seed], plain[seed])]
+    if not telling:
+        return {}
+    ours, theirs = ([group[seed].bounded / 1e6 for seed in telling] for group in (runs, plain))
+    bounds = sum(not (runs[seed].reached and plain[seed].reached) for seed in telling)
+    counts = {"seeds": len(telling), "bounds": bounds, "untold": len(common) - len(telling)}
+    return {"difference": paired_difference(ours, theirs) | counts}
+
+
+def _telling(ours: Done, plain: Done) -> bool:
+    """Whether at least one of a pair of runs got to 80 %."""
+    return ours.reached or plain.reached
 
 
 def _horizons(final: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -140,15 +157,23 @@ def _curve(results: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
 
 
 def _verdict(done: Sequence[Done], matrix: Matrix, space: str, method: str, plain: str) -> dict[str, Any] | None:
-    """Over all skills that both methods have runs of; none from single seeds, whose intervals would say nothing."""
+    """Over all skills that both methods have several runs of: single ones would seem never to vary."""
     pairs = [(_of(done, skill, space, method), _of(done, skill, space, plain)) for skill in matrix.skills]
-    pairs = [(ours, theirs) for ours, theirs in pairs if ours and theirs]
-    if not any(len(ours) > 1 and len(theirs) > 1 for ours, theirs in pairs):
+    several = [(ours, theirs) for ours, theirs in pairs if len(ours) > 1 and len(theirs) > 1]
+    if not several:
         return None
-    ours, theirs = ([[run.needed for run in group[side].values()] for group in pairs] for side in (0, 1))
-    paired = [(group, sorted(set(group[0]) & set(group[1]))) for group in pairs]
+    ours, theirs = ([[run.needed for run in group[side].values()] for group in several] for side in (0, 1))
+    paired = [(group, [seed for seed in group[0] if _comparable(group, seed)]) for group in several]
     paired = [(group, seeds) for group, seeds in paired if seeds]
     mine, plains = ([[group[side][seed].bounded for seed in seeds] for group, seeds in paired] for side in (0, 1))
     ratio = typical_ratio(mine, plains) if paired else {"ratio": None}
-    runs = {"skills": len(pairs), "runs": sum(map(len, ours)), "runs_of_plain": sum(map(len, theirs))}
+    left_out = sum(bool(each[0] and each[1]) for each in pairs) - len(several)
+    runs = {"skills": len(several), "runs": sum(map(len, ours)), "runs_of_plain": sum(map(len, theirs))}
+    runs |= {"skills_left_out": left_out}
     return {"actions": space, "method": method, **runs, **ratio, **probability_of_improvement(ours, theirs)}
+
+
+def _comparable(group: tuple[dict[int, Done], dict[int, Done]], seed: int) -> bool:
+    """Whether both methods have this seed, one of them got to 80 %, and the plain one not without learning."""
+    ours, plain = (side.get(seed) for side in group)
+    return ours is not None and plain is not None and _telling(ours, plain) and plain.bounded > 0 < ours.bounded

@@ -18,12 +18,23 @@ def reached(row: Row) -> str:
 
 
 def saved(row: Row) -> str:
-    """Million samples less than the plain method on the same seeds, with its interval; nothing for itself."""
+    """Million samples less than the plain method on the same seeds, with Student's interval; nothing for itself.
+
+    Pairs of which one run never got there are bounds, and said to be; those of which none did are not in it.
+    """
     gap = row.get("difference")
     if gap is None:
         return ""
     interval = f" [{-gap['high']:+.2f}, {-gap['low']:+.2f}]" if gap["seeds"] > 1 else ""
-    return f"{-gap['mean']:+.2f}{interval}"
+    bounds = f" ({gap['bounds']} of {gap['seeds']} a bound)" if gap.get("bounds") else ""
+    return f"{-gap['mean']:+.2f}{interval}{bounds}"
+
+
+INTERVALS = (
+    "Intervals of differences are Student's, 95 %. Those of verdicts come from runs drawn anew and are too narrow for "
+    "fewer than about ten runs a skill. A run that never got to 80 % counts with its whole budget, the least it can "
+    "have needed; pairs of which neither run got there are left out."
+)
 
 
 def spread(row: Row, key: str, digits: int, unit: float = 1.0) -> str:
@@ -36,13 +47,15 @@ def spread(row: Row, key: str, digits: int, unit: float = 1.0) -> str:
 
 def verdict_in_words(verdict: Row, plain: str) -> str:
     """What the runs of a method say over all skills."""
-    what = f"{verdict['method']} ({verdict['actions']} actions, {verdict['skills']} skills, {verdict['runs']} runs)"
+    others = f", {verdict['skills_left_out']} more with too few runs" if verdict.get("skills_left_out") else ""
+    skills = f"{verdict['skills']} skill{'s' if verdict['skills'] > 1 else ''}{others}"
+    what = f"{verdict['method']} ({verdict['actions']} actions, {skills}, {verdict['runs']} runs)"
     chance = f"{verdict['probability']:.2f} [{verdict['low']:.2f}, {verdict['high']:.2f}]"
     text = f"{what}: needs fewer samples than {plain} with probability {chance}"
     if verdict["ratio"] is None:
         return text
     ratio = f"{verdict['ratio']:.2f} [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]"
-    return f"{text}; typically {ratio} times as many (interquartile mean)"
+    return f"{text}; typically {ratio} times as many (interquartile mean of paired ratios)"
 
 
 def duration(seconds: float) -> str:

@@ -9,19 +9,13 @@ from typing import Any
 
 from pfmhr.prior import PosePrior
 from pfmhr.report import figures, paper
-from pfmhr.report.experiments import experiment_section
+from pfmhr.report.experiments import NOT_COMPARABLE, experiment_section
 from pfmhr.report.material import Material
 from pfmhr.report.page import Command, Heading, Part, Section, Table, Text, drawn, plain
 from pfmhr.robots import Robot
 from pfmhr.studies import noise, perturbation, plausibility, plots, timestep
 from pfmhr.studies.tables import beside, cells
 from pfmhr.tracking.compare import curves, draw_curves, grouped
-
-NOT_COMPARABLE = (
-    "Sample counts are not comparable with the paper's: it trains 4,096 environments with plain SGD and evaluates "
-    "every 13 million samples; the small preset here learns with Adam from 256, with actions around the reference. "
-    "Only the difference a prior makes within one setting is."
-)
 
 
 def prior_section(prior: PosePrior, robot: Robot, poses: Mapping[str, Any], folder: Path) -> Section:

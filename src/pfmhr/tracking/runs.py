@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,12 @@ def train_tracker(
     threads: int | None = None,
     say: Say = lambda _: None,
     progress: Progress | None = None,
+    made_by: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Train a tracker into ``directory``, resuming what is there; returns its result.
 
-    A run that is there with fewer samples goes on to as many as asked for, as if it had never stopped.
+    A run that is there with fewer samples goes on to as many as asked for, as if it had never stopped. What
+    ``made_by`` says of command, code and machine is kept in the result and decides nothing.
     """
     about = {
         "kind": "tracker",
@@ -65,7 +67,7 @@ def train_tracker(
         _keep(directory, motions)
         training = training or Training(directory, robot, motions, config, threads)
         training.run(say, progress)
-        return _finish(directory, training, threads)
+        return _finish(directory, training, threads, made_by or {})
 
 
 def _lengthen(directory: Path, about: dict[str, Any]) -> None:
@@ -148,7 +150,7 @@ class TrackerRun:
         )
 
 
-def _finish(directory: Path, training: Training, threads: int | None) -> dict[str, Any]:
+def _finish(directory: Path, training: Training, threads: int | None, made_by: Mapping[str, Any]) -> dict[str, Any]:
     config = training.config
     robot, clips, library = training.environment.robot, training.motions, training.environment.library
     policy, episodes, longest = training.policy().eval(), max(256, config.evaluation_episodes), max(config.evaluated)
@@ -160,7 +162,7 @@ def _finish(directory: Path, training: Training, threads: int | None) -> dict[st
     )
     final = {start: judged(evaluations) for start, evaluations in found.items()}
     seconds = {**training.seconds, **training.algorithm.seconds}
-    result = {
+    result: dict[str, Any] = {
         "motions": [motion.name for motion in training.motions],
         "seed": config.seed,
         "modulator": config.modulator.kind,
@@ -169,12 +171,14 @@ def _finish(directory: Path, training: Training, threads: int | None) -> dict[st
         "samples": training.samples,
         "samples_to_80": samples_to(training.evaluations, CONVERGED),
         "grid": config.evaluate_every * config.samples_per_iteration,
-        "seconds": round(sum(seconds.values()), 1),
+        "seconds": round(training.elapsed, 1),
         "time_shares": {name: round(value / sum(seconds.values()), 3) for name, value in seconds.items()},
         "threads": torch.get_num_threads(),
         "exploded": training.environment.counts["exploded"],
         "final": final,
         "evaluations": training.evaluations,
+        "prior_sha256": prior_hash(config.modulator),
+        "made_by": dict(made_by),
     }
     write_json(directory / RESULT, result)
     return result

@@ -64,6 +64,12 @@ class Training:
         self.iteration = 0
         self.seconds = {"simulation": 0.0, "evaluation": 0.0, "inference": 0.0}
         self.evaluations: list[dict[str, Any]] = []
+        self._elapsed, self._begun = 0.0, time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """s spent on this run so far, all in all, before the last checkpoint of earlier processes and since we began."""
+        return self._elapsed + time.perf_counter() - self._begun
 
     @property
     def samples(self) -> int:
@@ -167,6 +173,7 @@ class Training:
             "iteration": self.iteration,
             "evaluations": self.evaluations,
             "seconds": {**self.seconds, **self.algorithm.seconds},
+            "elapsed": self.elapsed,
             "algorithm": self.algorithm.save(),
             "environment": self.environment.state_dict(),
             "random": torch.get_rng_state(),
@@ -181,6 +188,7 @@ class Training:
         self.iteration, self.evaluations = int(state["iteration"]), state["evaluations"]
         for name, value in state["seconds"].items():
             (self.seconds if name in self.seconds else self.algorithm.seconds)[name] = value
+        self._elapsed = float(state["elapsed"])
         self.algorithm.load(state["algorithm"])
         self.environment.load_state_dict(state["environment"])
         torch.set_rng_state(state["random"])
