@@ -73,10 +73,8 @@ def _effort() -> str:
     experiments = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("experiment_*.json"))]
     machines = {f"{each['processor']}, {each['cores']} cores" for each in experiments}
     versions = {f"MuJoCo {each['mujoco']}, torch {each['torch']}, rsl_rl {each['rsl_rl_lib']}" for each in experiments}
-    runs, hours = (sum(values) for values in zip(*((e["cells"]["finished"], e["core_hours"]) for e in experiments)))
-    return (
-        f"{runs} finished runs, {hours:.0f} core-hours: {'; '.join(sorted(machines))}; {'; '.join(sorted(versions))}.\n"
-    )
+    runs, hours = sum(e["cells"]["finished"] for e in experiments), sum(e["core_hours"] for e in experiments)
+    return f"{runs} finished runs, {hours:.0f} core-hours: {'; '.join(sorted(machines | versions))}.\n"
 
 
 def _speeds() -> str:

@@ -138,7 +138,7 @@ def test_results_can_be_had_as_json(name: str) -> None:
         ("track train x -o r --samples 0", "--samples must be at least 1 (got 0)"),
         ("track train x -o r --alpha 2 --p-good 0.1", "--alpha, --p-good would change nothing without a modulator"),
         (
-            "track train x -o r --modulator random --prior g1-small",
+            "track train x -o r --modulator random --prior f",
             "--prior would change nothing with modulator random",
         ),
         ("track train x -o r --modulator pdf --prior f --pooled", "--pooled would change nothing with modulator pdf"),

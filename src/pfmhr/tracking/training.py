@@ -68,7 +68,7 @@ class Training:
 
     @property
     def elapsed(self) -> float:
-        """s spent on this run so far, all in all, before the last checkpoint of earlier processes and since we began."""
+        """s this run has taken all in all: up to the last checkpoint of earlier processes, and since we began."""
         return self._elapsed + time.perf_counter() - self._begun
 
     @property
