@@ -13,6 +13,7 @@ import pytest
 from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus, make_subset
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
+from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot
 
 MakeWalk = Callable[..., Motion]
@@ -239,3 +240,19 @@ def test_every_sound_clip_of_the_real_data_goes_in(real_data: Path, tmp_path: Pa
     lafan = [source for source in corpus.sources if source.path.startswith("lafan1_g1")]
     assert sum(source.rows for source in lafan) == 264_705
     assert set(corpus.manifest.categories) == {"lafan1_g1", "dance", "karate"}
+
+
+def test_a_clip_of_which_no_pose_is_left_is_rejected(
+    tmp_path: Path, g1: Robot, make_walk: MakeWalk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walk = make_walk(frames=40)
+    jumping = walk.joint_pos.copy()
+    jumping[20:, 15] -= 2.5  # 75 rad/s at 30 Hz
+    clips = [
+        Motion.from_arrays(g1, jumping, 30, walk.root_pos, walk.root_quat, name="jumping"),
+        embedded_motion("squat", g1),
+    ]
+    monkeypatch.setattr("pfmhr.corpus.reading.jump_frames", lambda motion, speed: np.arange(motion.num_frames - 1))
+    corpus = PoseCorpus.build(tmp_path / "corpus", clips, g1, BuildConfig(drop_jumps=True))
+    (rejected,) = corpus.manifest.rejected
+    assert (rejected.code, rejected.reason, len(corpus.sources)) == ("jump", "no pose is left", 1)

@@ -105,3 +105,25 @@ def test_a_clip_that_would_jump_at_its_seam_does_not_repeat(g1: Robot) -> None:
     poses[:, 0] = [0.0, 0.3, 0.6, 0.9]
     assert not repeats(Motion.from_arrays(g1, poses, 30.0, loop=True))
     assert repeats(Motion.from_arrays(g1, poses[:3], 30.0, loop=True))
+
+
+@pytest.mark.parametrize("angles", [OPEN, SHUT], ids=["open", "shut"])
+@pytest.mark.parametrize("fps", [15.0, 60.0, 120.0, 50.0])
+def test_a_cycle_keeps_its_period_at_another_rate(g1: Robot, angles: list[float], fps: float) -> None:
+    """Five frames at 30 Hz, the sixth or the fifth being the first again: 5/30 or 4/30 s, to half a new frame."""
+    motion = swinging(g1, angles)
+    period = (closed(motion).num_frames - 1) / 30.0
+    sampled = motion.resample(fps)
+    assert sampled.loop and abs(sampled.num_frames / fps - period) <= 0.5 / fps + 1e-9
+    turns = np.arange(sampled.num_frames) / fps
+    wanted = np.interp(turns, np.arange(closed(motion).num_frames) / 30.0, closed(motion).joint_pos[:, 0])
+    assert np.allclose(sampled.joint_pos[:, 0], wanted, atol=1e-6)
+    assert motion.resample(30.0) is motion
+
+
+def test_a_cycle_resampled_finely_still_repeats(g1: Robot) -> None:
+    walk = embedded_motion("walk", g1)
+    fine = walk.resample(8 * walk.fps)
+    assert repeats(walk) and repeats(fine)
+    steps = np.linalg.norm(np.diff(fine.joint_pos, axis=0), axis=1)
+    assert np.linalg.norm(fine.joint_pos[0] - fine.joint_pos[-1]) < 1.5 * steps.max()

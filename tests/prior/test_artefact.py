@@ -172,3 +172,12 @@ def test_without_the_hub_client_the_extra_is_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(InputError, match=r"pip install 'pfm-hr\[hub\]'"):
         PosePrior.load("somebody/a-prior")
+
+
+def test_arrays_of_any_layout_and_width_are_taken(g1: Robot) -> None:
+    prior = PosePrior.load("g1-small")
+    poses = np.random.default_rng(0).normal(size=(4, 29))
+    wanted = prior.denoise(torch.from_numpy(poses).float(), 0.5)
+    assert torch.equal(prior.denoise(poses, 0.5), wanted)
+    assert torch.equal(prior.denoise(poses[::-1], 0.5), wanted.flip(0))
+    assert torch.equal(prior.normalise(poses[::-1]), prior.normalise(poses).flip(0))

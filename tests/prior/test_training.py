@@ -10,6 +10,7 @@ import textwrap
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from pfmhr.errors import InputError
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, extend_prior, preset, train_prior
 from pfmhr.prior.batches import draw_batch
+from pfmhr.prior.heldout import held_out_loss
 from pfmhr.robots import Robot
 from pfmhr.training.logging import read_metrics
 
@@ -55,6 +57,29 @@ def test_a_run_interrupted_twice_ends_with_the_same_bits(toy_corpus: PoseCorpus,
         for run in ("straight", "broken")
     ]
     assert metrics[0] == metrics[1]
+
+
+@pytest.mark.parametrize("within", ["step", "update_parameters"])
+def test_ctrl_c_within_a_step_waits_for_its_end(
+    toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot, monkeypatch: pytest.MonkeyPatch, within: str
+) -> None:
+    """Pressed while weights are changed, or half of what follows from them: that step is done, or not at all."""
+    straight = train_prior(tmp_path / "straight", toy_corpus, g1, TOY, SMALL_RUN)
+    owner = torch.optim.AdamW if within == "step" else torch.optim.swa_utils.AveragedModel
+    whole, calls = getattr(owner, within), iter(range(100))
+
+    def pressed(*things: Any, **others: Any) -> Any:
+        done = whole(*things, **others)
+        if next(calls) == 11:
+            signal.raise_signal(signal.SIGINT)
+        return done
+
+    monkeypatch.setattr(owner, within, pressed)
+    said: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        train_prior(tmp_path / "broken", toy_corpus, g1, TOY, SMALL_RUN, said.append)
+    assert "stopped after step 12;" in said[-1]
+    assert train_prior(tmp_path / "broken", toy_corpus, g1, TOY, SMALL_RUN).hash == straight.hash
 
 
 def test_the_same_command_accepts_its_result_and_another_is_refused(
@@ -145,6 +170,8 @@ def test_two_processes_learn_what_one_learns(toy_corpus: PoseCorpus, tmp_path: P
     for name, value in alone.denoiser.state_dict().items():
         assert torch.allclose(two.denoiser.state_dict()[name], value, atol=2e-5), name
     assert two.normalisation == one.normalisation
+    again = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=120)
+    assert again.returncode == 0 and again.stdout.count("already trained") == 1, again.stderr[-2000:]
 
 
 def test_extending_keeps_the_normalisation_and_the_old_prior(tmp_path: Path, g1: Robot) -> None:
@@ -174,6 +201,56 @@ def test_a_source_is_never_on_both_sides_and_keeps_its_side_as_the_corpus_grows(
         sides.append(side)
     assert {path: sides[1][path] for path in sides[0]} == sides[0]
     assert any(sides[1].values())
+
+
+def test_what_was_held_out_for_want_of_others_stays_so(tmp_path: Path, g1: Robot) -> None:
+    """Of eight clips none is among the lowest 5 % of hashes, so the lowest is taken; a later one lies lower."""
+    clips = [embedded_motion("squat", g1, seed=seed) for seed in range(12)]
+    first = train_prior(tmp_path / "first", build_corpus(tmp_path / "corpus", clips[:8], g1), g1, TOY, SMALL_RUN)
+    (kept,) = first.about["held_out_sources"]
+    grown = add_to_corpus(tmp_path / "corpus", clips, g1)
+    train = split_by_source(grown, 0.05, 0).train
+    place = {source.path: source.start for source in grown.sources}
+    assert place[kept[0]] in train.rows(np.arange(len(train)))  # by the hash alone it would be trained on
+    second = extend_prior(first, tmp_path / "second", grown, g1, SMALL_RUN)
+    assert kept in second.about["held_out_sources"]
+
+
+def test_held_out_clips_are_seen_at_all_times() -> None:
+    """A loss that tells at which time it saw which pose: two clips, one after the other, have the same mean time."""
+    seen: dict[int, list[float]] = {0: [], 1: []}
+
+    class Watching:
+        def loss(self, poses: torch.Tensor, noise: torch.Tensor, times: torch.Tensor) -> torch.Tensor:
+            at_each = times.expand(poses.shape[:2]).flatten().tolist()
+            for clip, at in zip(poses[..., 0].flatten().tolist(), at_each, strict=True):
+                seen[int(clip)].append(at)
+            return torch.zeros(poses.shape[:2])
+
+    clips = torch.arange(2).repeat_interleave(640)[:, None].float()
+    held_out_loss(Watching(), clips, TOY.time)  # type: ignore[arg-type]
+    means = [sum(times) / len(times) for times in seen.values()]
+    assert len(seen[0]) == len(seen[1]) == 640 and means[0] == pytest.approx(means[1], abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"prediction": "x"}, "clean, velocity"),
+        ({"normalisation": "limit"}, "Did you mean 'limits'"),
+    ],
+)
+def test_a_prior_of_an_unknown_kind_is_refused(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        PriorConfig(**change)
+
+
+@pytest.mark.parametrize(
+    "change", [{"schedule": "const"}, {"checkpoint_every": 0}, {"evaluate_every": 0}, {"log_every": 0}]
+)
+def test_training_that_cannot_be_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        TrainConfig(**change)
 
 
 def test_it_learns_the_posterior_of_a_gaussian(tmp_path: Path, g1: Robot) -> None:

@@ -53,6 +53,15 @@ def test_the_chain_follows_from_the_calibrations_own_values() -> None:
     assert len(set(factors.tolist())) > 5
 
 
+def test_where_nothing_moves_there_is_nothing_to_judge() -> None:
+    """As in the reference: slower than 10⁻⁴ rad/s is standing still."""
+    modulator = RewardModulator(gauge(), percents())
+    before = torch.zeros(3, 2)
+    after = torch.tensor([[0.0, 0.0], [0.0, 0.9e-4 * DT], [0.0, 1.1e-4 * DT]])
+    assert modulator(before, after, DT).tolist() == pytest.approx([1.0, 1.0, math.exp(-0.5)])
+    assert modulator.statistics()["masked"] == 2
+
+
 def test_invalid_transitions_are_left_alone() -> None:
     modulator = RewardModulator(gauge(), percents())
     before, after = steps_scoring([0.0, 0.0, 0.0])

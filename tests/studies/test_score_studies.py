@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+from pfmhr.errors import InputError
 from pfmhr.motion import Motion
+from pfmhr.motion.embedded import embedded_motion
 from pfmhr.prior import NetworkConfig, PosePrior, PriorConfig
 from pfmhr.prior.denoiser import Denoiser
 from pfmhr.prior.normalisation import Normalisation
@@ -124,3 +128,16 @@ def test_more_samples_agree_better_with_the_reference(g1: Robot, curved: PosePri
     assert correlations == sorted(correlations) and correlations[-1] == pytest.approx(1.0)
     assert rows[-1]["percentile_mae"] == 0.0 and rows[-1]["region_agreement"] == 1.0
     assert all(row["milliseconds"] > 0 for row in rows)
+
+
+def test_what_is_broken_or_still_is_in_no_study(g1: Robot) -> None:
+    walk = embedded_motion("walk", g1)
+    poses = walk.joint_pos.copy()
+    poses[20] = np.nan
+    still = replace(walk, joint_pos=np.zeros_like(walk.joint_pos), loop=False)
+    drawn = Transitions.draw([still, replace(walk, joint_pos=poses, loop=False)], 10_000)
+    assert len(drawn.motions) == 1 and not drawn.clip.any() and len(drawn) > 20
+    assert bool(drawn.previous.isfinite().all()) and bool(drawn.change.isfinite().all())
+    for motions in ([], [still]):
+        with pytest.raises(InputError, match="no moving transition"):
+            Transitions.draw(motions, 10)

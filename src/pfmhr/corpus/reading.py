@@ -69,6 +69,8 @@ def _judge(motion: Motion, item: Item, clip: str, robot: Robot, config: BuildCon
             repairs.append(note)
     if left:
         return Rejected(item.label, left[0].code, "; ".join(fault.message for fault in left), clip)
+    if not len(poses):
+        return Rejected(item.label, faults[0].code if faults else "empty", "no pose is left", clip)
     source = Source(
         path=item.label,
         category=item.category,

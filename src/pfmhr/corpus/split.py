@@ -7,7 +7,7 @@ would measure memory.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,11 +54,12 @@ class Split:
     held_out: RowSet
 
 
-def split_by_source(corpus: PoseCorpus, fraction: float, seed: int) -> Split:
+def split_by_source(corpus: PoseCorpus, fraction: float, seed: int, held_out: Collection[Sequence[str]] = ()) -> Split:
     """Hold out about ``fraction`` of the sources, chosen by a hash of their names.
 
-    A source keeps its side when the corpus grows, so a prior extended later is judged on poses it
-    has never seen. A corpus of one source, as made from an array, is cut near its end instead.
+    A source keeps its side when the corpus grows, but for one that was held out because at least one has to be: a
+    prior that is extended names those of its first training as ``held_out``, path and clip of each, and they stay
+    so. A corpus of one source, as made from an array, is cut near its end instead.
     """
     if not 0.0 < fraction < 1.0:
         raise InputError("the held-out share must lie between 0 and 1", got=fraction, code="bad_config")
@@ -68,12 +69,14 @@ def split_by_source(corpus: PoseCorpus, fraction: float, seed: int) -> Split:
         kept = max(1, min(len(corpus) - 1, round(len(corpus) * (1.0 - fraction))))
         return Split(RowSet.of([(0, kept)]), RowSet.of([(kept, len(corpus) - kept)]))
     ranks = [_rank(source, seed) for source in corpus.sources]
-    threshold = max(fraction, min(ranks) + 1e-12)  # at least one source is held out …
+    known = {tuple(each) for each in held_out}
+    before = [(source.path, source.clip) in known for source in corpus.sources]
+    threshold = fraction if any(before) else max(fraction, min(ranks) + 1e-12)  # at least one source is held out …
     if max(ranks) < threshold:
         threshold = max(ranks)  # … and at least one is not
     sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
-    for source, rank in zip(corpus.sources, ranks, strict=True):
-        sides[rank < threshold].append((source.start, source.rows))
+    for source, rank, was in zip(corpus.sources, ranks, before, strict=True):
+        sides[was or rank < threshold].append((source.start, source.rows))
     return Split(RowSet.of(sides[0]), RowSet.of(sides[1]))
 
 

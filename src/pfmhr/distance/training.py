@@ -21,7 +21,7 @@ from pfmhr.distance.pairs import Pairs
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive
 from pfmhr.robots import Robot
-from pfmhr.training import LoopConfig, Progress, Say, claim, processes, run_loop
+from pfmhr.training import LoopConfig, Progress, Say, claim, processes, run_loop, said_by_first
 
 BANDS = (0.0, 0.1, 0.3, 0.6, 1.0, 2.0, np.inf)
 
@@ -120,8 +120,9 @@ def train_distance(
     }
     rank, world = processes()
     with exclusive(directory) if rank == 0 else nullcontext():
-        if rank == 0 and claim(directory, about, finished="config.json"):
-            say(f"already trained: {directory}")
+        if said_by_first(rank == 0 and claim(directory, about, finished="config.json")):
+            if rank == 0:
+                say(f"already trained: {directory}")
             return PoseDistanceField.load(directory)
         field = PoseDistanceField.new(robot, joint_parents(robot), sizes, config.seed)
         model = PoseDistanceField.new(robot, field.parents, sizes, config.seed).network

@@ -9,18 +9,24 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Slerp
 
 from pfmhr.errors import InputError
+from pfmhr.motion.cycle import closed, repeats
 from pfmhr.motion.motion import Motion
 
 
 def resample(motion: Motion, fps: float) -> Motion:
     """The same movement sampled at ``fps``: joints and root position linear, root orientation slerp.
 
-    The first frame is kept; the new last frame is the last multiple of 1/fps inside the clip.
+    The first frame is kept; the new last frame is the last multiple of 1/fps inside the clip. A clip that repeats is
+    sampled over its whole period, with the way from its last frame back to its first, and stays as long to within
+    half a new frame; its last new frame is one before the first.
     """
     if not (np.isfinite(fps) and fps > 0):
         raise InputError("impossible frame rate", expected="a positive number of Hz", got=fps, code="bad_fps")
     if motion.num_frames < 2 or fps == motion.fps:
         return replace(motion, fps=float(fps)) if motion.num_frames < 2 else motion
+    if repeats(motion):
+        cycle = closed(motion)
+        return sample(cycle, np.arange(max(3, round(cycle.duration * fps))) / fps, fps)
     # The tolerance keeps the last frame when duration · fps is whole up to rounding.
     count = int(np.floor(motion.duration * fps + 1e-6)) + 1
     return sample(motion, np.arange(count) / fps, fps)

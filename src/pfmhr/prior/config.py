@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, get_args
 
-from pfmhr.errors import InputError
+from pfmhr.errors import InputError, unknown_name
 from pfmhr.prior.denoiser import Prediction
 from pfmhr.prior.network import NetworkConfig
 from pfmhr.prior.normalisation import Kind
@@ -24,6 +24,11 @@ class PriorConfig:
     """Poses in units of their spread over the data, or of the joint ranges."""
     time: TimeSampling = field(default_factory=TimeSampling)
     delta: float = DELTA
+
+    def __post_init__(self) -> None:
+        for name, kinds in (("prediction", get_args(Prediction)), ("normalisation", get_args(Kind))):
+            if getattr(self, name) not in kinds:
+                raise unknown_name(name, str(getattr(self, name)), kinds)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ def held_out_loss(denoiser: Denoiser, poses: Tensor, time: TimeSampling, groups:
     generator = torch.Generator().manual_seed(SEED)
     rows = len(poses) - len(poses) % groups if len(poses) >= groups else len(poses)
     groups = groups if len(poses) >= groups else 1
-    shaped = poses[:rows].reshape(groups, -1, poses.shape[1])
+    order = torch.randperm(len(poses), generator=generator)  # as they come, each clip would have times of its own
+    mixed = poses[order.to(poses.device)]
+    shaped = mixed[:rows].reshape(groups, -1, poses.shape[1])
     times = time.stratified(groups, generator).unsqueeze(1).to(poses.device)
     noise = torch.randn(shaped.shape, generator=generator).to(poses.device)
     return float(denoiser.loss(shaped, noise, times).mean()) / poses.shape[1]

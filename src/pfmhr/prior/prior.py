@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -90,7 +91,7 @@ class PosePrior:
     @torch.no_grad()
     def denoise(self, noisy_pose: Tensor | NDArray[Any], flow_time: Tensor | float) -> Tensor:
         """Clean pose estimate F(z, t), Eq. 10; normalised poses ``(N, J)``, flow time a scalar or ``(N,)``."""
-        noisy = self._poses(noisy_pose)
+        noisy = self._poses(noisy_pose).to(next(self.denoiser.parameters()).dtype)
         time = torch.as_tensor(flow_time, dtype=noisy.dtype, device=noisy.device)
         if time.ndim and time.shape != noisy.shape[:-1]:
             raise InputError(
@@ -120,7 +121,7 @@ class PosePrior:
         )
 
     def _poses(self, poses: Tensor | NDArray[Any]) -> Tensor:
-        values = torch.as_tensor(poses)
+        values = torch.as_tensor(np.ascontiguousarray(poses) if isinstance(poses, np.ndarray) else poses)
         if not values.is_floating_point():
             values = values.float()
         if values.ndim < 1 or values.shape[-1] != len(self.joint_names):

@@ -16,7 +16,7 @@ from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior, new_denoiser
 from pfmhr.prior.training import PriorTask
 from pfmhr.robots import Robot
-from pfmhr.training import Progress, Say, claim, processes, run_loop
+from pfmhr.training import Progress, Say, claim, processes, run_loop, said_by_first
 
 NORMALISATION_POSES = 1_000_000
 
@@ -64,8 +64,9 @@ def _run(
     rank, world = processes()
     # Two processes on one run would write the same checkpoints and a log of twice as many lines.
     with exclusive(directory) if rank == 0 else nullcontext():
-        if rank == 0 and claim(directory, about, finished="config.json"):
-            say(f"already trained: {directory}")
+        if said_by_first(rank == 0 and claim(directory, about, finished="config.json")):
+            if rank == 0:
+                say(f"already trained: {directory}")
             return PosePrior.load(directory)
         task = _prepare(corpus, robot, config, train, start, rank, world)
         averaged = run_loop(directory, task, train, say, progress)
@@ -88,7 +89,8 @@ def _prepare(
             "distinct_times must divide among processes", expected=f"a multiple of {world}", got=train.distinct_times,
             code="bad_config",
         )  # fmt: skip
-    split = split_by_source(corpus, train.held_out, train.seed)
+    before = () if start is None else start.about.get("held_out_sources", ())
+    split = split_by_source(corpus, train.held_out, train.seed, before)
     model = new_denoiser(config, robot.num_joints, train.seed)
     if start is None:
         rows = split.train.spread(NORMALISATION_POSES)

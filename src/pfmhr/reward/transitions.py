@@ -34,8 +34,13 @@ def moving_transitions(motion: Motion, dt: float, phases: int = 1) -> tuple[Tens
     if cycles:
         period = (played.num_frames - 1) / motion.fps
         before, after = (side[: math.floor(period * rate + 1e-6)] for side in (before, after))
-    moving = ~((after - before).abs() < STILL * dt).all(dim=1)
+    moving = is_moving(before, after, dt)
     return before[moving], after[moving], moving
+
+
+def is_moving(before: Tensor, after: Tensor, dt: float) -> Tensor:
+    """(N,) whether any joint moves from one pose to the other, each ``(N, J)`` rad; NaN counts as moving."""
+    return ~((after - before).abs() < STILL * dt).all(dim=1)
 
 
 def require_joints(prior: PosePrior, motion: Motion) -> None:
@@ -55,4 +60,4 @@ def _continued(cycle: Motion, dt: float) -> Motion:
     period = cycle.num_frames - 1
     frames = np.arange(period + math.ceil(dt * cycle.fps) + 1) % period
     names = ("joint_pos", "root_pos", "root_quat")
-    return replace(cycle, **{name: getattr(cycle, name)[frames] for name in names})
+    return replace(cycle, loop=False, **{name: getattr(cycle, name)[frames] for name in names})

@@ -34,16 +34,21 @@ class Transitions:
 
     @staticmethod
     def draw(motions: Sequence[Motion], count: int, dt: float = CONTROL_DT, seed: int = 0) -> Transitions:
-        """About ``count`` different moving transitions, evenly many from each clip that has as many."""
+        """About ``count`` different moving transitions, evenly many from each clip that has as many.
+
+        What is not finite is left out, and so is a clip that has nothing else.
+        """
         parts, generator = [], np.random.default_rng(seed)
-        clips = [moving_transitions(motion, dt)[:2] for motion in motions]
+        found = [(motion, *_finite(*moving_transitions(motion, dt)[:2])) for motion in motions]
+        motions = [motion for motion, before, _ in found if len(before)]
+        clips = [(before, after) for _, before, after in found if len(before)]
+        if not clips:
+            raise InputError("no moving transition in the data", code="no_transitions")
         level = _level([len(before) for before, _ in clips], count)
         for number, (before, after) in enumerate(clips):
             chosen = np.sort(generator.permutation(len(before))[:level])
             clip = torch.full((len(chosen),), number)
             parts.append((before[chosen], after[chosen] - before[chosen], clip))
-        if not sum(len(clip) for *_, clip in parts):
-            raise InputError("no moving transition in the data", code="no_transitions")
         previous, change, clip = (torch.cat(column) for column in zip(*parts, strict=True))
         return Transitions(tuple(motions), previous, change, clip, dt)
 
@@ -64,6 +69,11 @@ def spoilt_directions(direction: Tensor, seed: int) -> dict[tuple[str, float], T
         for family, (perturb, severities) in FAMILIES.items()
         for severity in severities
     }
+
+
+def _finite(before: Tensor, after: Tensor) -> tuple[Tensor, Tensor]:
+    kept = (before.isfinite() & after.isfinite()).all(dim=1)
+    return before[kept], after[kept]
 
 
 def _level(available: list[int], count: int) -> int:

@@ -65,7 +65,7 @@ def load_checkpoint(path: Path, model: nn.Module, average: AveragedModel, optimi
             parameter.copy_(state[f"model.{name}"])
             if f"exp_avg.{name}" in state:
                 optimiser.state[parameter] = {
-                    "step": torch.tensor(float(step)),
+                    "step": torch.tensor(float(step), device=parameter.device),  # where a fused optimiser wants it
                     "exp_avg": state[f"exp_avg.{name}"].to(parameter.device).clone(),
                     "exp_avg_sq": state[f"exp_avg_sq.{name}"].to(parameter.device).clone(),
                 }

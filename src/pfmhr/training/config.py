@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from pfmhr.errors import InputError
+from pfmhr.errors import InputError, unknown_name
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,10 @@ class LoopConfig:
     def __post_init__(self) -> None:
         if self.steps < 1 or self.batch_size < 1:
             raise InputError("steps and batch_size must be at least 1", code="bad_config")
+        if min(self.checkpoint_every, self.evaluate_every, self.log_every) < 1:
+            raise InputError("checkpoint_every, evaluate_every and log_every must be at least 1", code="bad_config")
+        if self.schedule not in ("cosine", "constant"):
+            raise unknown_name("schedule", self.schedule, ("cosine", "constant"))
 
     def rate_at(self, step: int) -> float:
         """Learning rate of a step, counted from 0."""

@@ -18,6 +18,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from pfmhr.errors import InputError
 from pfmhr.training.checkpoint import last_checkpoint, load_checkpoint, save_checkpoint
 from pfmhr.training.config import LoopConfig
+from pfmhr.training.interruption import deferred_interruption
 from pfmhr.training.logging import RunLog
 
 _CPU = torch.device("cpu")
@@ -77,30 +78,31 @@ def run_loop(
     parameters, start, first = list(model.parameters()), time.perf_counter(), step
     try:
         while step < config.steps:
-            for group in optimiser.param_groups:
-                group["lr"] = config.rate_at(step)
-            loss = objective(*(part.to(device, non_blocking=True) for part in task.batch(step)))
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            gradient = nn.utils.clip_grad_norm_(parameters, config.gradient_clip)
-            value, norm = loss.item(), gradient.item()
-            _refuse_divergence(directory, task, config, step, value, norm)
-            optimiser.step()
-            average.update_parameters(model)
-            step += 1
-            if log and (step % config.log_every == 0 or step == config.steps):
-                speed = (step - first) * config.batch_size / (time.perf_counter() - start)
-                log.write(
-                    step, loss=value, gradient_norm=norm, learning_rate=config.rate_at(step - 1), poses_per_second=speed
-                )
-            if log and (step % config.evaluate_every == 0 or step == config.steps):
-                log.write(step, held_out_loss=task.held_out_loss(average.module))
-            if log and (step % config.checkpoint_every == 0 or step == config.steps):
-                save_checkpoint(checkpoints, step, model, average, optimiser)
+            with deferred_interruption() as interruption:  # a step is done whole, or not at all
+                for group in optimiser.param_groups:
+                    group["lr"] = config.rate_at(step)
+                loss = objective(*(part.to(device, non_blocking=True) for part in task.batch(step)))
+                optimiser.zero_grad(set_to_none=True)
+                loss.backward()
+                gradient = nn.utils.clip_grad_norm_(parameters, config.gradient_clip)
+                value, norm = loss.item(), gradient.item()
+                _refuse_divergence(directory, task, config, step, value, norm)
+                optimiser.step()
+                average.update_parameters(model)
+                step += 1
+                if log and (step % config.log_every == 0 or step == config.steps):
+                    speed = (step - first) * config.batch_size / (time.perf_counter() - start)
+                    rate = config.rate_at(step - 1)
+                    log.write(step, loss=value, gradient_norm=norm, learning_rate=rate, poses_per_second=speed)
+                if log and (step % config.evaluate_every == 0 or step == config.steps):
+                    log.write(step, held_out_loss=task.held_out_loss(average.module))
+                if log and (step % config.checkpoint_every == 0 or step == config.steps):
+                    save_checkpoint(checkpoints, step, model, average, optimiser)
             if log and progress and (step % config.log_every == 0 or step == config.steps):
                 # Last, so that an interruption from here loses no line of the log.
                 speed = (step - first) * config.batch_size / (time.perf_counter() - start)
                 progress(step, config.steps, f"loss {value:.4f}, {speed:,.0f} poses/s")
+            interruption.check()
     except KeyboardInterrupt:
         if leader:
             save_checkpoint(checkpoints, step, model, average, optimiser)
@@ -150,6 +152,15 @@ def _refuse_divergence(
 def training_device() -> torch.device:
     """This process's GPU, or the CPU."""
     return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))) if torch.cuda.is_available() else _CPU
+
+
+def said_by_first(verdict: bool) -> bool:
+    """What the first of all processes says, wherever it is asked."""
+    if not dist.is_initialized():
+        return verdict
+    said = [verdict]
+    dist.broadcast_object_list(said, src=0, device=training_device())
+    return said[0]
 
 
 def processes() -> tuple[int, int]:
