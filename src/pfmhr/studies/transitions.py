@@ -42,7 +42,7 @@ class Transitions:
         found = [(motion, *_finite(*moving_transitions(motion, dt)[:2])) for motion in motions]
         motions = [motion for motion, before, _ in found if len(before)]
         clips = [(before, after) for _, before, after in found if len(before)]
-        if not clips:
+        if not clips or count < 1:
             raise InputError("no moving transition in the data", code="no_transitions")
         level = _level([len(before) for before, _ in clips], count)
         for number, (before, after) in enumerate(clips):
