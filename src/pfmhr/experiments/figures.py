@@ -28,7 +28,7 @@ def draw_dots(summary: dict[str, Any], path: Path) -> None:
             if never and "budget" in row:
                 axis.plot(place, row["budget"], "x", color=colour)
                 axis.annotate(f"{never}", (place, row["budget"]), (4, 0), textcoords="offset points", fontsize=8)
-        axis.set(ylim=(0, None), xlim=(-0.6, len(rows) - 0.4))
+        axis.set(ylim=(0, 1.08 * max(axis.dataLim.y1, 0.1)), xlim=(-0.6, len(rows) - 0.4))
         axis.set_xticks(range(len(rows)), [row["method"] for row in rows], rotation=45, ha="right")
 
     _panels(summary, path, draw, "million samples to 80 %")
