@@ -52,7 +52,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("distance train", "distance:train", "Train a pose distance field (PDF-HR)"),
     ),
     "tracking": (
-        Command("track train", "track:train", "Train a physics tracker, with or without a prior"),
+        Command("track train", "tracker_training:train", "Train a physics tracker, with or without a prior"),
         Command("track eval", "track:evaluate", "Success and errors of a tracker, with intervals"),
         Command("track compare", "track:compare", "Finished runs side by side, over their seeds"),
         Command("track play", "track:play", "Film an episode beside its reference"),

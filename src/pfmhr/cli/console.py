@@ -72,6 +72,11 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     _console(to_stderr=False).print(table)
 
 
+def measured(value: float | None, unit: float, digits: int) -> str:
+    """A number in its unit; a dash for one that could not be measured."""
+    return "–" if value is None else f"{unit * value:.{digits}f}"
+
+
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on a terminal, fed with (done, total)."""

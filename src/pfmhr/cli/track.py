@@ -1,150 +1,18 @@
-"""``pfmhr track train | eval | compare | play | export``."""
+"""``pfmhr track eval | compare | play | export``."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, progress_bar, say, teller, training_bar
-from pfmhr.cli.options import at_least_one, given, read_clip, tracking_extra, use_threads
+from pfmhr.cli.console import measured, print_json, print_table, progress_bar, say
+from pfmhr.cli.options import at_least_one, tracking_extra, use_threads
 from pfmhr.errors import InputError
 
-if TYPE_CHECKING:
-    from pfmhr.motion import Motion
-    from pfmhr.robots import Robot
-
-Motions = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="MOTION...")]
 Run = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
 Runs = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN...")]
-Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
-
-
-def train(
-    motions: Motions,
-    /,
-    out: Out,
-    preset: Literal["cpu", "paper"] = "cpu",
-    prior: str = "none",
-    modulator: Literal["pfm", "recon", "pdf", "random"] | None = None,
-    reward: Literal["add", "deepmimic"] = "add",
-    samples: int | None = None,
-    seed: int = 0,
-    environments: int | None = None,
-    actions: Literal["residual", "absolute"] | None = None,
-    t_eval: float | None = None,
-    alpha: float | None = None,
-    p_good: float | None = None,
-    p_bad: float | None = None,
-    pooled: bool = False,
-    evaluate_every: int | None = None,
-    episodes: int | None = None,
-    horizon: tuple[float, ...] = (),
-    fps: float | None = None,
-    trim: tuple[float, float] | None = None,
-    robot: str = "g1",
-    set: tuple[str, ...] = (),
-    threads: int | None = None,
-    json: bool = False,
-) -> int:
-    """Train a physics tracker on one or several motions. The same command goes on after any interruption.
-
-    Examples:
-        pfmhr track train embedded:walk -o runs/walk
-        pfmhr track train walk.pkl -o runs/walk-prior --prior g1-small
-        pfmhr track train lafan1_g1/dance1_subject1.csv.gz -o runs/dance --fps 30 --trim 20 30
-        pfmhr track train embedded:walk -o runs/walk-short --set agent.discount=0.95 agent.hidden=[512,256]
-
-    Args:
-        motions: motion files, or embedded clips as embedded:walk.
-        out: directory of the run.
-        preset: cpu learns fastest on two cores; paper has every number of the paper's table.
-        prior: none, or the prior in the loop: a directory or a bundled name (a distance field for modulator pdf).
-        modulator: what is made of the prior: pfm, recon or pdf; random is a control without a prior.
-        reward: what the tracking reward is.
-        samples: transitions to train on.
-        seed: of networks, starts, actions and minibatches.
-        environments: robots simulated at once.
-        actions: residual adds to the next reference pose; absolute is centred on zero, as in MimicKit.
-        t_eval: flow time of the score.
-        alpha: strength of the modulator's cut.
-        p_good: percentile from which the reward is left alone.
-        p_bad: percentile below which the cut is full.
-        pooled: one reference distribution for all clips.
-        evaluate_every: iterations between evaluations.
-        episodes: episodes of an evaluation.
-        horizon: lengths of evaluated episodes in s, the first to judge learning by; as in training unless said.
-        fps: frame rate of csv files that state none.
-        trim: keep the time from START to STOP of every clip, in s.
-        robot: a robot's name or the path of its MJCF.
-        set: any other number as section.name=value, sections being environment, agent, adversary and modulator.
-        threads: threads for physics and networks; all cores unless said.
-        json: print the result as one JSON object.
-    """
-    from pfmhr.bench.machine import provenance
-    from pfmhr.robots import Robot
-
-    with tracking_extra():
-        from pfmhr.tracking.config import ModulatorConfig, tracker_preset, with_actions
-        from pfmhr.tracking.runs import train_tracker
-        from pfmhr.tracking.settings import with_settings
-
-    at_least_one(samples=samples, environments=environments, evaluate_every=evaluate_every, episodes=episodes)
-    use_threads(threads)
-    start = with_actions(tracker_preset(preset), actions)
-    kind = modulator or ("none" if prior == "none" else "pfm")
-    strength = given({"t_eval": t_eval, "alpha": alpha, "p_good": p_good, "p_bad": p_bad})
-    _refuse_idle(kind, {**strength, **({"pooled": pooled} if pooled else {})}, prior)
-    config = replace(
-        start,
-        environment=replace(start.environment, **given({"environments": environments})),
-        modulator=ModulatorConfig(kind, "" if prior == "none" else prior, pooled=pooled, **strength),
-        reward=reward,
-        seed=seed,
-        horizons=horizon,
-        **given({"samples": samples, "evaluate_every": evaluate_every, "evaluation_episodes": episodes}),
-    )
-    config = with_settings(config, set)
-    loaded = Robot.load(robot)
-    clips = [_motion(name, loaded, fps, trim) for name in motions]
-    with training_bar("training") as progress:
-        result = train_tracker(out, loaded, clips, config, threads, teller(json), progress, provenance())
-    if json:
-        print_json(result)
-        return 0
-    reached = result["samples_to_80"]
-    final = result["final"]["random"]
-    when = f"80 % tracked after {reached / 1e6:.2f} M samples" if reached is not None else "80 % never reached"
-    say(f"{out}: {when}; at the end {final['success']:.1%}, E_pos {_measured(final['position_error'], 1000.0, 1)} mm")
-    return 0
-
-
-HEEDED: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "random": ("alpha",),
-    "pdf": ("alpha", "prior"),
-    "recon": ("alpha", "p_good", "p_bad", "pooled", "prior"),
-    "pfm": ("t_eval", "alpha", "p_good", "p_bad", "pooled", "prior"),
-}
-"""Options that change something, by modulator."""
-
-
-def _refuse_idle(kind: str, given: dict[str, object], prior: str) -> None:
-    """An option without effect would make the same tracker under another name."""
-    options = {**given, **({} if prior == "none" else {"prior": prior})}
-    idle = [f"--{name.replace('_', '-')}" for name in options if name not in HEEDED[kind]]
-    if idle:
-        what = "without a modulator" if kind == "none" else f"with modulator {kind}"
-        raise InputError(f"{', '.join(idle)} would change nothing {what}", code="bad_config")
-
-
-def _motion(name: str, robot: Robot, fps: float | None, trim: tuple[float, float] | None) -> Motion:
-    from pfmhr.motion.repair import trim as trimmed
-
-    motion = read_clip(name, robot, fps)
-    return motion if trim is None else trimmed(motion, *trim)[0]
 
 
 def evaluate(
@@ -195,19 +63,15 @@ def evaluate(
             f"{row['horizon']:.0f}",
             "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in (row["success"], *row["success_interval"]))),
             f"{100 * row['success_strict']:.1f}",
-            _measured(row["position_error"], 1000.0, 1),
-            _measured(row["rotation_error"], 1.0, 3),
-            _measured(row["body_error"], 1000.0, 1),
-            _measured(row["root_error"], 1000.0, 0),
+            measured(row["position_error"], 1000.0, 1),
+            measured(row["rotation_error"], 1.0, 3),
+            measured(row["body_error"], 1000.0, 1),
+            measured(row["root_error"], 1000.0, 0),
         ]
         for row in rows
     ]
     print_table(f"{run} after {loaded.samples:,} samples, {episodes} random starts", columns, lines)
     return 0
-
-
-def _measured(value: float | None, unit: float, digits: int) -> str:
-    return "–" if value is None else f"{unit * value:.{digits}f}"
 
 
 def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = None, json: bool = False) -> int:
