@@ -73,8 +73,10 @@ def _effort() -> str:
     experiments = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("experiment_*.json"))]
     machines = {f"{each['processor']}, {each['cores']} cores" for each in experiments}
     versions = {f"MuJoCo {each['mujoco']}, torch {each['torch']}, rsl_rl {each['rsl_rl_lib']}" for each in experiments}
-    runs, hours = sum(e["cells"]["finished"] for e in experiments), sum(e["core_hours"] for e in experiments)
-    return f"{runs} finished runs, {hours:.0f} core-hours: {'; '.join(sorted(machines | versions))}.\n"
+    # A run that several experiments share was trained once.
+    runs = {(run["seconds"], *run["success"]) for each in experiments for run in each["runs"]}
+    hours = sum(run[0] for run in runs) / 3600
+    return f"{len(runs)} finished runs, {hours:.0f} core-hours: {'; '.join(sorted(machines | versions))}.\n"
 
 
 def _speeds() -> str:

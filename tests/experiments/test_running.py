@@ -168,3 +168,35 @@ def test_durations_are_told_in_fitting_units() -> None:
         "99 min",
         "8 h 20 min",
     ]
+
+
+def test_a_run_that_another_experiment_has_finished_is_not_repeated(tmp_path: Path, declare: Declare) -> None:
+    """Told by its settings, not by the name of its folder, and only when it has finished."""
+    earlier, later = tmp_path / "earlier", tmp_path / "later"
+    run_matrix(declare("fine", "fails"), earlier, attempts=1, program=STUB)
+    (earlier / "fine-add-residual-0").rename(earlier / "fine-plain-residual-0")
+    outcomes = run_matrix(declare("fine", "fails", seeds=2), later, attempts=1, program=STUB, reuse=[earlier])
+    assert [outcome.finished for outcome in outcomes] == [True, False, True, False]
+    tried = [len(attempts(later, skill, seed)) for skill in ("fine", "fails") for seed in (0, 1)]
+    assert tried == [1, 1, 1, 1]  # seed 0 of "fine" has the attempt that was copied
+    copied = [
+        (folder / "result.json").stat().st_mtime_ns
+        for folder in (earlier / "fine-plain-residual-0", later / "fine-add-residual-0")
+    ]
+    assert copied[0] == copied[1] and not list(later.glob(".*.copy"))
+
+
+def test_what_was_begun_is_gone_on_with_and_not_replaced(tmp_path: Path, declare: Declare) -> None:
+    earlier, later = tmp_path / "earlier", tmp_path / "later"
+    run_matrix(declare("fine"), earlier, program=STUB)
+    (later / "fine-add-residual-0").mkdir(parents=True)
+    run_matrix(declare("fine"), later, program=STUB, reuse=[earlier])
+    assert len(attempts(later, "fine")) == 1
+    times = [(folder / "fine-add-residual-0" / "result.json").stat().st_mtime_ns for folder in (earlier, later)]
+    assert times[0] < times[1]
+
+
+def test_a_folder_to_reuse_that_is_not_there_is_told_before_anything_runs(tmp_path: Path, declare: Declare) -> None:
+    with pytest.raises(InputError, match="no folder of runs to reuse"):
+        run_matrix(declare("fine"), tmp_path / "runs", program=STUB, reuse=[tmp_path / "nowhere"])
+    assert not (tmp_path / "runs" / "fine-add-residual-0").exists()

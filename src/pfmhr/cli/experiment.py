@@ -21,6 +21,7 @@ def run(
     engine: Literal["local", "ray"] = "local",
     workers: int = 2,
     attempts: int = 2,
+    reuse: tuple[Path, ...] = (),
     json: bool = False,
 ) -> int:
     """Run a declared matrix of tracking runs. The same command goes on after any interruption.
@@ -32,6 +33,7 @@ def run(
     Examples:
         pfmhr experiment run experiments/single_motion.toml
         pfmhr experiment run experiments/single_motion.toml --engine ray
+        pfmhr experiment run experiments/rivals.toml --reuse runs/experiments/absolute_walk
 
     Args:
         file: the matrix, a toml file.
@@ -39,6 +41,7 @@ def run(
         engine: processes on this machine, or tasks of a Ray cluster.
         workers: runs at once on this machine, each on one thread; a cluster that is there runs as many as it has cores.
         attempts: how often a cell that fails is tried.
+        reuse: folders of other experiments; runs of the same settings that finished there are copied, not repeated.
         json: print one JSON object.
     """
     from pfmhr.experiments import Matrix, run_matrix
@@ -47,7 +50,7 @@ def run(
     matrix = Matrix.read(file)
     folder = out or Path("runs/experiments") / matrix.name
     with training_bar(matrix.name, remaining=False) as progress:
-        outcomes = run_matrix(matrix, folder, workers, engine, attempts, progress)
+        outcomes = run_matrix(matrix, folder, workers, engine, attempts, progress, reuse=reuse)
     failed = {outcome.cell.name: outcome.said for outcome in outcomes if not outcome.finished}
     for name, said in failed.items():
         remark(f"{name}: {said}")

@@ -70,13 +70,15 @@ class Done:
 
 def finished(matrix: Matrix, folder: Path) -> list[Done]:
     """The cells of a matrix that have a result, in its order."""
-    done = [(cell, folder / cell.name) for cell in matrix.cells if is_finished(cell, folder)]
+    done = [(cell, folder / cell.name) for cell in matrix.cells if is_finished(cell, folder / cell.name)]
     return [Done(cell, json.loads((run / RESULT).read_bytes()), run) for cell, run in done]
 
 
 def failures(matrix: Matrix, folder: Path) -> dict[str, str]:
     """Cells that failed for good when they were last tried, and why."""
-    tried = {cell.name: folder / cell.name / FAILED for cell in matrix.cells if not is_finished(cell, folder)}
+    tried = {
+        cell.name: folder / cell.name / FAILED for cell in matrix.cells if not is_finished(cell, folder / cell.name)
+    }
     return {name: str(json.loads(path.read_bytes())["said"]) for name, path in tried.items() if path.exists()}
 
 

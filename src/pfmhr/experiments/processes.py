@@ -163,9 +163,9 @@ def _stop(running: Sequence[Attempt]) -> None:
             each.outcome()
 
 
-def is_finished(cell: Cell, folder: Path) -> bool:
-    """Whether a cell has a result, of as many samples as it is to have by now."""
-    path = folder / cell.name / RESULT
+def is_finished(cell: Cell, run: Path) -> bool:
+    """Whether the run of a cell has a result, of as many samples as it is to have by now."""
+    path = run / RESULT
     try:
         result = json.loads(path.read_bytes())
         return int(result["samples"]) >= int(dict(cell.options).get("samples", 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from typing import Literal
 from pfmhr.experiments.cluster import run_on_ray
 from pfmhr.experiments.matrix import Cell, Matrix
 from pfmhr.experiments.processes import METRICS, Outcome, Setting, is_finished, require_same, run_cells
+from pfmhr.experiments.reuse import reuse_runs
 from pfmhr.experiments.wording import duration
 from pfmhr.files import exclusive
 
@@ -27,12 +28,17 @@ def run_matrix(
     attempts: int = 2,
     progress: Progress | None = None,
     program: tuple[str, ...] = (),
+    reuse: Sequence[Path] = (),
 ) -> list[Outcome]:
-    """Run every cell that has no result yet, each in a process and folder of its own; outcomes in their order."""
+    """Run every cell that has no result yet, each in a process and folder of its own; outcomes in their order.
+
+    What has finished in the folders to ``reuse`` with the same settings is copied instead.
+    """
     require_same(matrix.cells, folder)
     with exclusive(folder):
+        reuse_runs(matrix.cells, folder, reuse)
         standing = Standing(matrix, folder)
-        todo = [cell for cell in matrix.cells if not is_finished(cell, folder)]
+        todo = [cell for cell in matrix.cells if not is_finished(cell, folder / cell.name)]
         done = [Outcome(cell, True) for cell in matrix.cells if cell not in todo]
         setting = Setting(folder.absolute(), attempts, Path.cwd(), program)
         run = run_on_ray if engine == "ray" else run_cells
@@ -69,7 +75,7 @@ class Standing:
         return sum(self._samples(cell) for cell in self._matrix.cells)
 
     def _samples(self, cell: Cell) -> int:
-        if is_finished(cell, self._folder):
+        if is_finished(cell, self._folder / cell.name):
             return self._budgets[cell]
         return min(self._budgets[cell], _last_step(self._folder / cell.name))
 
