@@ -1,4 +1,4 @@
-"""Writing files so that a crash, a kill or a full disk never leaves half of one."""
+"""Files: JSON read with one clear error, and writing that a crash, a kill or a full disk never leaves half done."""
 
 from __future__ import annotations
 
@@ -48,6 +48,31 @@ def write_json(path: Path, content: Any) -> None:
     write_atomically(path, lambda handle: handle.write(text.encode()))
 
 
+def read_json(path: Path, code: str) -> Any:
+    """What a JSON file holds. That it is not there is for the caller to say, who knows what was expected."""
+    try:
+        return json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(*error.args) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"unreadable JSON: {error}", where=path, code=code) from error
+
+
+def save_figure(figure: Any, path: Path, **options: Any) -> None:
+    """Write a matplotlib figure, atomically; the kind of file is the ending of its name."""
+    kinds = sorted(figure.canvas.get_supported_filetypes())
+    if path.suffix[1:] not in kinds:
+        raise InputError("unknown kind of figure", where=path, expected=", ".join(kinds), code="bad_input")
+    make_folder(path.parent)
+    write_atomically(path, lambda handle: figure.savefig(handle, format=path.suffix[1:], **options))
+
+
+def make_folder(directory: Path) -> None:
+    """Make a folder and those above it, or say why it cannot be."""
+    with disk_errors(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+
+
 def sync_directory(directory: Path) -> None:
     """Make renames inside ``directory`` durable."""
     descriptor = os.open(directory, os.O_RDONLY)
@@ -80,8 +105,8 @@ def disk_errors(path: Path) -> Iterator[None]:
 @contextmanager
 def exclusive(directory: Path) -> Iterator[None]:
     """One writer at a time; the lock vanishes with its process, however it ends."""
+    make_folder(directory)
     with disk_errors(directory):
-        directory.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(directory / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
     try:
         try:

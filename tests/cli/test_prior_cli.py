@@ -70,12 +70,6 @@ def test_an_extended_prior_holds_out_what_the_first_did(corpus: Path, tmp_path: 
     assert (second["training"]["held_out"], second["training"]["seed"]) == (0.4, 7)
 
 
-def test_a_prior_is_extended_beside_itself(prior: Path, corpus: Path, capsys: Capture) -> None:
-    arguments = ["prior", "extend", str(prior), str(corpus), "--steps", "5", "--batch-size", "128", "--threads", "1"]
-    assert main(arguments) == 0
-    assert (prior.parent / "prior-extended" / "config.json").exists()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

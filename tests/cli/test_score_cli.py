@@ -260,8 +260,8 @@ def test_the_calibration_of_another_score_is_refused(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--control-rate", "-30"], "time step"),
-        (["--control-rate", "nan"], "time step"),
+        (["--control-rate", "-30"], "impossible control rate"),
+        (["--control-rate", "nan"], "impossible control rate"),
         (["--t-eval", "1"], "flow time"),
         (["--samples", "0"], "impossible settings"),
         (["--p-good", "0.01", "--p-bad", "0.05"], "impossible ramp"),
@@ -284,7 +284,7 @@ def test_no_rate_at_all_is_refused(command: str, home: Path, tmp_path: Path, cap
     given = ["--data", str(home / "walk.npz")] if command.startswith("study") else [str(home / "walk.npz")]
     arguments = [*command.split(), *given, "--prior", str(home / "prior"), "-o", str(tmp_path / "out")]
     assert main([*arguments, "--control-rate", "0"]) == 2
-    assert capsys.readouterr().err.startswith("pfmhr: ")
+    assert "impossible control rate (expected a positive number of Hz, got 0.0)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["score", "calibrate", "study timestep"])
@@ -375,7 +375,7 @@ def test_seen_and_unseen_clips_are_together_all(home: Path, tmp_path: Path) -> N
     [
         (["--times", "1.0"], "flow time"),
         (["--transitions", "0"], "no moving transition"),
-        (["--motions", "0"], ""),
+        (["--motions", "0"], "no clip to study"),
         (["--data", "nowhere"], "no such file or folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

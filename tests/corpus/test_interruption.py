@@ -80,7 +80,9 @@ def test_killed_at_any_moment_the_corpus_is_the_old_one_or_the_new_one(tmp_path:
 def test_killed_two_hundred_times(tmp_path: Path) -> None:
     for number in range(8):
         (tmp_path / str(number)).mkdir()
-        run_kill_loop(tmp_path / str(number), kills=25)
+        result = run_kill_loop(tmp_path / str(number), kills=25)
+        assert result["killed"] >= 3
+        assert result["leftovers"] == []
 
 
 def test_an_interrupted_run_says_what_it_found_and_goes_on(tmp_path: Path, g1: Robot) -> None:

@@ -48,6 +48,13 @@ def declared(folder: Path, text: str = SMALL) -> Path:
     return path
 
 
+@pytest.mark.parametrize(("preset", "actions"), [("cpu", "residual"), ("paper", "absolute")])
+def test_a_matrix_that_names_no_actions_has_its_presets(preset: str, actions: str, tmp_path: Path) -> None:
+    text = f'preset = "{preset}"\n[methods]\nadd = {{}}\n[skills]\nwalk = {{ motion = "walk.npz" }}'
+    (cell,) = Matrix.read(declared(tmp_path, text)).cells
+    assert cell.actions == actions and dict(cell.options)["actions"] == actions
+
+
 def test_a_matrix_has_a_cell_for_every_combination(tmp_path: Path) -> None:
     matrix = Matrix.read(declared(tmp_path))
     assert matrix.name == "small" and len(matrix.cells) == 8
@@ -296,7 +303,10 @@ def test_a_report_of_other_settings_or_of_a_broken_file_is_refused(tmp_path: Pat
         summarise(matrix, tmp_path)
     (tmp_path / "walk-add-residual-0" / "cell.json").unlink()
     (tmp_path / "walk-add-residual-0" / "result.json").write_text("{")
-    with pytest.raises(InputError, match=r"result\.json: unreadable result"):
+    with pytest.raises(InputError, match=r"result\.json: unreadable JSON"):
+        summarise(matrix, tmp_path)
+    (tmp_path / "walk-add-residual-0" / "result.json").write_text("{}")
+    with pytest.raises(InputError, match=r"result\.json: incomplete result: 'samples'"):
         summarise(matrix, tmp_path)
 
 

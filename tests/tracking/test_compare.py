@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pfmhr.errors import InputError
-from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, flat, grouped, name_of
+from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, flat, grouped, joined, name_of
 
 
 def result(seed: int = 0, reached: float | None = 4e6, success: float = 0.9, **changes: Any) -> dict[str, Any]:
@@ -42,7 +42,8 @@ def written(folder: Path, *results: dict[str, Any]) -> list[Path]:
         directory.mkdir()
         config = {"seed": content["seed"], "modulator": {"alpha": content.pop("alpha", 0.5)}}
         clips = [{"name": name, "sha256": content.pop("sha", name)} for name in content["motions"]]
-        (directory / "run.json").write_text(json.dumps({"config": config, "motions": clips}))
+        about = {"config": config, "motions": clips, "prior_sha256": content.pop("prior_sha256", None)}
+        (directory / "run.json").write_text(json.dumps(about))
         (directory / "result.json").write_text(json.dumps(content))
     return directories
 
@@ -112,6 +113,19 @@ def test_other_clips_of_the_same_name_are_no_seeds(tmp_path: Path) -> None:
         "walk, ADD, residual, clips walk",
         "walk, ADD, residual, clips elsewher",
     ]
+
+
+def test_other_weights_at_the_same_path_are_no_seeds(tmp_path: Path) -> None:
+    """A prior that was trained again between two runs."""
+    groups = grouped(written(tmp_path, result(0, prior_sha256="aaa"), result(1, prior_sha256="bbb")))
+    assert [group.row["seeds"] for group in groups] == [1, 1]
+
+
+def test_curves_are_joined_where_all_were_judged() -> None:
+    """Not by their place in the list: a run of another length was judged once more, at its end."""
+    long, short = {"samples": [0, 96, 192], "success": [0.1, 0.2, 0.3]}, {"samples": [0, 96, 144], "success": [0, 1, 1]}
+    samples, success = joined([long, short])
+    assert samples.tolist() == [0, 96] and success.tolist() == [[0.1, 0.2], [0, 1]]
 
 
 def test_a_seed_counts_once(tmp_path: Path) -> None:

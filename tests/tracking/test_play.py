@@ -17,7 +17,8 @@ from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.sim import Box
 from pfmhr.tracking import AgentConfig, EnvironmentConfig, TrackerConfig, play
-from pfmhr.tracking.play import Episode, film, record_episode
+from pfmhr.tracking.episode import Episode, record_episode
+from pfmhr.tracking.play import film
 from pfmhr.tracking.runs import TrackerRun, train_tracker
 
 SIZE = (240, 180)

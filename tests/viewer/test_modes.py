@@ -11,7 +11,8 @@ import torch
 from pfmhr.errors import InputError
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
-from pfmhr.viewer.modes import PoseDesk, limbs, words
+from pfmhr.robots.naming import limbs, words
+from pfmhr.viewer.modes import PoseDesk
 
 from ..score.priors import GaussianDenoiser, around
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -62,7 +61,7 @@ def _bare_products(products: int, width: int, batch: int) -> Callable[[], None]:
 
 def _step(name: str, batch: int, groups: int, compile: bool) -> Callable[[], None]:
     """One whole training step on prepared data: loss, gradients, clipping, AdamW, average."""
-    config = replace(PriorConfig(), network=preset(name))
+    config = PriorConfig(network=preset(name))
     denoiser = new_denoiser(config, JOINTS)
     objective: Any = Objective(denoiser)
     if compile:

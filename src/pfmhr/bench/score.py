@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +66,7 @@ def _motions(data: Path | None) -> list[Motion]:
 def random_prior(name: str) -> PosePrior:
     """A prior of the given size whose weights, those that start at zero too, are random."""
     robot = Robot.load("g1")
-    config = replace(PriorConfig(), network=preset(name))
+    config = PriorConfig(network=preset(name))
     denoiser = new_denoiser(config, robot.num_joints)
     generator = torch.Generator().manual_seed(0)
     for parameter in denoiser.parameters():

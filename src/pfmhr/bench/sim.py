@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from importlib import metadata
 from itertools import islice
 from typing import Any
 
@@ -56,8 +55,6 @@ def bench_sim(environments: Sequence[int], seconds: float, threads: int | None) 
         "smallest_ratio": min(row["ratio"] for row in rows),
         "tracker": _tracker(robot, seconds, threads),
         "library": _library(robot, seconds),
-        "mujoco": metadata.version("mujoco"),
-        "torch": metadata.version("torch"),
         **provenance(),
     }
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pfmhr.cli.console import print_json, remark
+from pfmhr.cli.console import print_json, remark, write_result
 from pfmhr.cli.options import at_least_one, tracking_extra
 
 
 def _tell(result: dict[str, Any], output: Path | None) -> int:
     """Written before it is printed: an error in between leaves stdout to its own JSON object."""
-    from pfmhr.files import disk_errors, write_json
-
-    if output is not None:
-        with disk_errors(output.parent):
-            output.parent.mkdir(parents=True, exist_ok=True)
-            write_json(output, result)
+    write_result(output, result)
     print_json(result)
     return 0
 

@@ -9,11 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+
+from pfmhr.files import make_folder, write_json
 
 
 class _Console(Console):
@@ -47,6 +50,13 @@ def remark(message: str) -> None:
 def teller(json: bool) -> Callable[[str], None]:
     """Where a command's own remarks go: to stdout, unless that is kept for one JSON object."""
     return remark if json else say
+
+
+def write_result(output: Path | None, content: dict[str, Any]) -> None:
+    """What ``--output`` asks for: the result as JSON, in a folder that need not be there."""
+    if output is not None:
+        make_folder(output.parent)
+        write_json(output, content)
 
 
 def print_json(content: Any) -> None:

@@ -87,7 +87,7 @@ def _prior(robot: Robot, corpus: PoseCorpus, out: Path, length: Length) -> str:
     from pfmhr.prior import PriorConfig, TrainConfig, preset, train_prior
 
     say(f"\n5. A prior of these poses: 6 x 256, {length.prior_steps} steps (a real one takes thousands)")
-    config = replace(PriorConfig(), network=preset("small"))
+    config = PriorConfig(network=preset("small"))
     folder = out / f"prior-{length.prior_steps}"
     with training_bar("training the prior") as progress:
         # So few steps need a quick start, and an average that forgets where it began.

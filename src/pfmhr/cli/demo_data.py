@@ -10,7 +10,7 @@ import numpy as np
 
 from pfmhr.cli.console import print_table, progress_bar, say
 from pfmhr.corpus import PoseCorpus, build_corpus
-from pfmhr.files import write_atomically
+from pfmhr.files import make_folder, save_figure
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import check_motion
 from pfmhr.motion.embedded import CLIPS, embedded_motion, embedded_motions
@@ -21,7 +21,7 @@ from pfmhr.robots.drawing import Pen, frame_axes
 def show_motions(robot: Robot, out: Path) -> None:
     """Write every embedded clip, and a picture of them."""
     folder = out / "motions"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     rows = []
     for name in CLIPS:
         motion = embedded_motion(name, robot)
@@ -38,13 +38,11 @@ def show_motions(robot: Robot, out: Path) -> None:
 
 def _picture(robot: Robot, path: Path) -> None:
     """Eight moments of every clip, drawn as robots."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     moments = 8
-    figure, grid = plt.subplots(len(CLIPS), moments, figsize=(moments * 1.3, len(CLIPS) * 1.75), layout="constrained")
+    figure = Figure(figsize=(moments * 1.3, len(CLIPS) * 1.75), layout="constrained")
+    grid = figure.subplots(len(CLIPS), moments)
     pen = Pen(robot)
     for row, name in zip(grid, CLIPS, strict=True):
         motion = embedded_motion(name, robot)
@@ -53,8 +51,7 @@ def _picture(robot: Robot, path: Path) -> None:
             pen.draw(axes, motion.joint_pos[frame], root, motion.root_quat[frame])
             frame_axes(axes)
         row[0].set_title(name, loc="left", fontsize=10)
-    write_atomically(path, lambda handle: figure.savefig(handle, dpi=80, format="png"))
-    plt.close(figure)
+    save_figure(figure, path, dpi=80)
 
 
 def show_checks(robot: Robot) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, remark, say, training_bar
+from pfmhr.cli.console import print_json, print_table, remark, say, training_bar, write_result
 from pfmhr.cli.options import at_least_one
 
 File = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
@@ -76,18 +76,16 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     """
     from pfmhr.bench.machine import provenance
     from pfmhr.experiments import Matrix
-    from pfmhr.experiments.report import draw_curves, draw_dots, summarise
+    from pfmhr.experiments.figures import draw_curves, draw_dots
+    from pfmhr.experiments.report import summarise
     from pfmhr.experiments.wording import INTERVALS, verdict_in_words
-    from pfmhr.files import disk_errors, write_json
 
     matrix = Matrix.read(file)
     summary = summarise(matrix, out or Path("runs/experiments") / matrix.name)
+    write_result(output, {**summary, **provenance()})
     if output is not None:
-        with disk_errors(output.parent):
-            output.parent.mkdir(parents=True, exist_ok=True)
-            write_json(output, {**summary, **provenance()})
-            draw_dots(summary, output.with_suffix(".png"))
-            draw_curves(summary, output.with_name(f"{output.stem}-curves.png"))
+        draw_dots(summary, output.with_suffix(".png"))
+        draw_curves(summary, output.with_name(f"{output.stem}-curves.png"))
     if json:
         print_json(summary)
         return 0

@@ -140,9 +140,8 @@ def extend(
     use_threads(threads)
     start, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
     target = out or Path(f"{prior.rstrip('/')}-extended")
-    before = start.about.get(
-        "training", {}
-    )  # the same share of sources is held out, or it would learn what it is judged by
+    # The same share of sources is held out, or it would learn what it is judged by.
+    before = start.about.get("training", {})
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
     kept = {"held_out": before.get("held_out"), "seed": before.get("seed") if seed is None else seed}
     training = replace(TrainConfig(), **given({**changes, **kept}))

@@ -10,7 +10,7 @@ import tyro
 
 from pfmhr.cli.console import print_json, print_table, say
 from pfmhr.errors import InputError
-from pfmhr.files import disk_errors
+from pfmhr.files import make_folder
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
@@ -86,8 +86,7 @@ def score(
         shared.require_dt(dt)
     if reference is not None:
         shared = Calibration.fit(scorer, _read((reference,), body, fps)[:1], dt, generator)
-    with disk_errors(out):
-        out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     summaries = []
     for clip, name in zip(clips, _file_names(clips), strict=True):
         own = shared or Calibration.fit(scorer, [clip], dt, generator)
@@ -165,9 +164,9 @@ def calibrate(
 
 def time_step(control_rate: float) -> float:
     """Seconds of a control step."""
-    if not control_rate > 0:
-        raise InputError("the control rate must be positive: a time step", got=control_rate, code="bad_dt")
-    return 1.0 / control_rate
+    from pfmhr.motion.frame_rate import require_rate
+
+    return 1.0 / require_rate(control_rate, "control rate")
 
 
 def _robot_of(name: str) -> Robot:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from pfmhr.cli.console import measured, print_json, print_table, progress_bar, say
+from pfmhr.cli.console import measured, print_json, print_table, progress_bar, say, write_result
 from pfmhr.cli.options import at_least_one, tracking_extra, use_threads
 from pfmhr.errors import InputError
 
@@ -87,17 +87,13 @@ def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = Non
         json: print one JSON object.
     """
     from pfmhr.bench.machine import provenance
-    from pfmhr.files import disk_errors, write_json
 
     with tracking_extra():
         from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, grouped
 
     groups = grouped(runs)
     rows = [group.row for group in groups]
-    if output is not None:
-        with disk_errors(output.parent):
-            output.parent.mkdir(parents=True, exist_ok=True)
-            write_json(output, {"rows": rows, "curves": curves(groups), **provenance()})
+    write_result(output, {"rows": rows, "curves": curves(groups), **provenance()})
     if figure is not None:
         draw_curves(curves(groups), figure)
     if json:
@@ -139,7 +135,8 @@ def play(
         json: print one JSON object.
     """
     with tracking_extra():
-        from pfmhr.tracking.play import check_film, default_film, film, record_episode
+        from pfmhr.tracking.episode import record_episode
+        from pfmhr.tracking.play import check_film, default_film, film
         from pfmhr.tracking.runs import TrackerRun
 
     use_threads(1)

@@ -77,7 +77,7 @@ def train(
         fps: frame rate of csv files that state none.
         trim: keep the time from START to STOP of every clip, in s.
         robot: a robot's name or the path of its MJCF.
-        set: any other number as section.name=value, sections being environment, agent, adversary and modulator.
+        set: any other setting as name=value, or section.name=value (environment, agent, adversary, modulator).
         threads: threads for physics and networks; all cores unless said.
         json: print the result as one JSON object.
     """

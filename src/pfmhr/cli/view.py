@@ -98,12 +98,12 @@ def _motions(
     rate: float,
     shadows: bool,
 ) -> Opened:
+    from pfmhr.motion.frame_rate import require_rate
     from pfmhr.prior import PosePrior
     from pfmhr.robots import Robot
     from pfmhr.viewer.opening import open_motions
 
-    if not rate > 0:
-        raise InputError("the control rate must be positive", got=rate, code="bad_dt")
+    require_rate(rate, "control rate")
     judge = prior or "g1-small"
     loaded = PosePrior.load(judge)
     body = Robot.load(robot or loaded.robot)

@@ -83,10 +83,10 @@ def collect(things: Iterable[Motion | str | Path], config: BuildConfig) -> tuple
     return items, ({"mirrored": skipped} if skipped else {})
 
 
-def fingerprint(items: list[Item], robot: Robot, config: BuildConfig, base: str = "") -> str:
-    """Identifies a build: the same settings over the same inputs, on top of the same corpus."""
+def fingerprint(items: list[Item], robot: Robot, config: BuildConfig) -> str:
+    """Identifies a build: the same settings over the same inputs."""
     checksum = hashlib.sha256()
-    checksum.update(json.dumps([config.as_json(), robot.joint_names, base], sort_keys=True).encode())
+    checksum.update(json.dumps([config.as_json(), robot.joint_names], sort_keys=True).encode())
     for item in items:
         checksum.update(f"\0{item.label}\0{item.category}\0{item.identity}".encode(errors="backslashreplace"))
     return checksum.hexdigest()

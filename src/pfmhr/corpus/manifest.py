@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.files import write_atomically
+from pfmhr.files import read_json, write_atomically
 
 FILE_NAME = "manifest.json"
 FORMAT = "pfmhr-corpus"
@@ -141,14 +141,12 @@ def encode(content: dict[str, Any]) -> bytes:
 def decode(path: Path) -> dict[str, Any]:
     """A JSON object from a file, or a clear error."""
     try:
-        content = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
+        content = read_json(path, "bad_corpus")
+    except FileNotFoundError:
         raise InputError(
             "no corpus here", where=path.parent, expected=f"a folder with {FILE_NAME}", code="not_found",
             fix="Make one with `pfmhr corpus build`.",
         ) from None  # fmt: skip
-    except (OSError, ValueError) as error:
-        raise InputError(f"unreadable JSON: {error}", where=path, code="bad_corpus") from error
     if not isinstance(content, dict):
         raise InputError("not a JSON object", where=path, code="bad_corpus")
     return content

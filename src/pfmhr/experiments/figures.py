@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pfmhr.files import save_figure
+
 COLUMNS = 4
 """Panels side by side."""
 
@@ -60,16 +62,14 @@ def _colours(summary: dict[str, Any]) -> dict[str, str]:
 def _panels(
     summary: dict[str, Any], path: Path, draw: Callable[[Any, list[dict[str, Any]]], None], ylabel: str
 ) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     panels = list(dict.fromkeys((row["skill"], row["actions"]) for row in summary["rows"]))
     columns = min(COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
     size = (2.2 + 2.4 * columns, 3.4 * lines)
-    figure, grid = pyplot.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(lines, columns, squeeze=False)
     for place, axis in enumerate(grid.flat):
         if place >= len(panels):
             axis.set_axis_off()
@@ -78,6 +78,4 @@ def _panels(
         axis.set_title(", ".join(panels[place]))
         if place % columns == 0:
             axis.set_ylabel(ylabel)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
+    save_figure(figure, path, dpi=150)

@@ -111,7 +111,6 @@ class Matrix:
     methods: tuple[str, ...]
     skills: tuple[str, ...]
     actions: tuple[str, ...]
-    seeds: tuple[int, ...]
     plain: str
     """The method that all others are compared with."""
 
@@ -133,7 +132,7 @@ class Matrix:
 
 
 def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
-    seeds, actions = tuple(content.get("seeds", [0])), tuple(content.get("actions", ["residual"]))
+    seeds, actions = tuple(content.get("seeds", [0])), tuple(content.get("actions", [_usual_actions(content)]))
     name = content.get("name", path.stem)
     shared = {key.replace("_", "-"): content[key] for key in _SHARED if key in content}
     cells = []
@@ -154,7 +153,16 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
     plain = content.get("plain", PLAIN if PLAIN in methods else methods[0])
     if plain not in methods:
         raise InputError("no such method to compare with", where=path, got=plain, code="bad_experiment")
-    return Matrix(name, tuple(cells), methods, tuple(content["skills"]), actions, seeds, plain)
+    return Matrix(name, tuple(cells), methods, tuple(content["skills"]), actions, plain)
+
+
+def _usual_actions(content: dict[str, Any]) -> str:
+    """The preset's own, of a matrix that names none."""
+    if "preset" not in content:
+        return "residual"
+    from pfmhr.tracking.config import tracker_preset
+
+    return tracker_preset(content["preset"]).environment.actions
 
 
 def _placed(motion: str, data: str) -> str:

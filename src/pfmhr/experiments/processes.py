@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell
-from pfmhr.files import write_json
+from pfmhr.files import make_folder, read_json, write_json
 
 RESULT, METRICS = "result.json", "metrics.jsonl"
 """Files of a tracking run. Their names are repeated here because with their homes comes torch, and nothing here
@@ -25,8 +25,9 @@ computes: not what starts cells, and not the workers of a cluster."""
 LOG, CELL, FAILED = "console.log", "cell.json", "failed.json"
 ROUND = 5.0
 """Seconds after which outcomes are handed on even if there are none: time to show progress."""
-PATIENCE = 60.0
-"""Seconds that interrupted cells have for the end of their iteration and its checkpoint."""
+PATIENCE = 600.0
+"""Seconds that interrupted cells have for the end of their iteration and its checkpoint, which is minutes for thousands
+of environments; another Ctrl-C ends the wait."""
 PASSING = ("unexpected", "locked", "")
 """Codes of errors that another attempt may not meet; the others come from settings and files."""
 
@@ -56,7 +57,7 @@ class Setting:
     def start(self, cell: Cell, attempt: int) -> Attempt:
         """A process of its own for a cell, on one thread."""
         out = self.folder / cell.name
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         write_json(out / CELL, cell.settings)
         (out / FAILED).unlink(missing_ok=True)
         said = tempfile.TemporaryFile()  # noqa: SIM115  read and closed when the process has ended
@@ -167,12 +168,13 @@ def is_finished(cell: Cell, run: Path) -> bool:
     """Whether the run of a cell has a result, of as many samples as it is to have by now."""
     path = run / RESULT
     try:
-        result = json.loads(path.read_bytes())
-        return int(result["samples"]) >= int(dict(cell.options).get("samples", 0))
+        result = read_json(path, "bad_run")
     except FileNotFoundError:
         return False
+    try:
+        return int(result["samples"]) >= int(dict(cell.options).get("samples", 0))
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"unreadable result: {error}", where=path, code="bad_run") from error
+        raise InputError(f"incomplete result: {error}", where=path, code="bad_run") from error
 
 
 def require_same(cells: Sequence[Cell], folder: Path) -> None:
@@ -181,10 +183,7 @@ def require_same(cells: Sequence[Cell], folder: Path) -> None:
         path = folder / cell.name / CELL
         if not path.exists():
             continue
-        try:
-            before = json.loads(path.read_bytes())
-        except ValueError as error:
-            raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
+        before = read_json(path, "bad_run")
         now = json.loads(json.dumps(cell.settings))
         apart = [
             f"{key}: {before.get(key)} → {now.get(key)}"

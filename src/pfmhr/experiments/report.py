@@ -10,12 +10,9 @@ import numpy as np
 
 from pfmhr.errors import InputError
 from pfmhr.experiments.cells import ERRORS, Done, failures, finished
-from pfmhr.experiments.figures import draw_curves, draw_dots
 from pfmhr.experiments.matrix import Matrix
 from pfmhr.experiments.processes import require_same
 from pfmhr.experiments.statistics import paired_difference, probability_of_improvement, success_at, typical_ratio
-
-__all__ = ["draw_curves", "draw_dots", "summarise"]
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of a skill's budget, at which success is reported."""

@@ -12,6 +12,7 @@ from typing import Any
 from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell
 from pfmhr.experiments.processes import CELL, is_finished
+from pfmhr.files import read_json
 
 
 def reuse_runs(cells: Sequence[Cell], folder: Path, others: Sequence[Path]) -> list[Cell]:
@@ -34,15 +35,11 @@ def _runs(other: Path) -> list[tuple[Path, Any]]:
     """Runs of an experiment and what each was begun with."""
     if not other.is_dir():
         raise InputError("no folder of runs to reuse", where=other, expected="runs/experiments/NAME", code="not_found")
-    try:
-        return [(path.parent, json.loads(path.read_bytes())) for path in sorted(other.glob(f"*/{CELL}"))]
-    except (OSError, ValueError) as error:
-        raise InputError(f"unreadable run to reuse: {error}", where=other, code="bad_run") from error
+    return [(path.parent, read_json(path, "bad_run")) for path in sorted(other.glob(f"*/{CELL}"))]
 
 
 def _copy(run: Path, to: Path) -> None:
     """Whole or not at all: a name that says it is not a cell's until everything is there."""
-    to.parent.mkdir(parents=True, exist_ok=True)
     unfinished = to.with_name(f".{to.name}.copy")
     shutil.rmtree(unfinished, ignore_errors=True)
     shutil.copytree(run, unfinished)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
+from scipy.stats import trim_mean
 
 DRAWS = 2_000
 Values = NDArray[np.float64]
@@ -34,9 +35,7 @@ def paired_difference(ours: Sequence[float], plain: Sequence[float], seed: int =
 
 def interquartile_mean(values: Sequence[float] | Values) -> float:
     """Mean of the middle half: what a typical run gives, outliers aside."""
-    ordered = np.sort(np.asarray(values, dtype=float))
-    cut = len(ordered) // 4
-    return float(ordered[cut : len(ordered) - cut].mean())
+    return float(trim_mean(values, 0.25))
 
 
 def typical_ratio(ours: Sequence[Sequence[float]], plain: Sequence[Sequence[float]], seed: int = 0) -> dict[str, float]:
@@ -47,7 +46,9 @@ def typical_ratio(ours: Sequence[Sequence[float]], plain: Sequence[Sequence[floa
     Args:
         ours: per skill the samples of every seed, lower is better. plain: likewise, the same seeds.
     """
-    ratios = [np.log(np.asarray(mine, dtype=float) / np.asarray(other)) for mine, other in _pairs(ours, plain)]
+    ratios = [
+        np.log(np.asarray(mine, dtype=float) / np.asarray(other)) for mine, other in zip(ours, plain, strict=True)
+    ]
 
     def typical(draw: Callable[[Values], Values]) -> float:
         return math.exp(interquartile_mean(np.concatenate([draw(each) for each in ratios])))
@@ -64,19 +65,15 @@ def probability_of_improvement(
     Args:
         ours: per skill the samples of every seed, lower is better. plain: likewise.
     """
-    skills = [(np.asarray(mine, dtype=float), np.asarray(other, dtype=float)) for mine, other in _pairs(ours, plain)]
+    skills = [
+        (np.asarray(mine, dtype=float), np.asarray(other, dtype=float)) for mine, other in zip(ours, plain, strict=True)
+    ]
 
     def average(draw: Callable[[Values], Values]) -> float:
         return float(np.mean([_chance(draw(mine), draw(other)) for mine, other in skills]))
 
     low, high = _interval(average, seed)
     return {"probability": average(lambda values: values), "low": low, "high": high}
-
-
-def _pairs(
-    ours: Sequence[Sequence[float]], plain: Sequence[Sequence[float]]
-) -> list[tuple[Sequence[float], Sequence[float]]]:
-    return list(zip(ours, plain, strict=True))
 
 
 def _interval(statistic: Callable[[Callable[[Values], Values]], float], seed: int) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -20,6 +21,13 @@ KNOWN_SETS = {"lafan1": 30.0, "lafan": 30.0, "g1_moves": 60.0, "g1-moves": 60.0}
 """Published data sets by the name of the folder they come in."""
 
 _IN_NAME = re.compile(r"(?<![0-9.])([0-9]{2,3})[ _-]?(?:hz|fps)(?![a-z0-9])", re.IGNORECASE)
+
+
+def require_rate(rate: float, what: str = "frame rate") -> float:
+    """The rate, if it is one."""
+    if not (math.isfinite(rate) and rate > 0):
+        raise InputError(f"impossible {what}", expected="a positive number of Hz", got=rate, code="bad_fps")
+    return rate
 
 
 def stated_nearby(path: Path) -> tuple[float, str] | None:

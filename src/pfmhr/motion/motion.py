@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from pfmhr.errors import InputError
+from pfmhr.motion.frame_rate import require_rate
 from pfmhr.robots import Robot
 
 if TYPE_CHECKING:
@@ -54,8 +55,7 @@ class Motion:
                 got=joints,
                 code="bad_shape",
             )
-        if not (np.isfinite(self.fps) and self.fps > 0):
-            raise InputError("impossible frame rate", expected="a positive number of Hz", got=self.fps, code="bad_fps")
+        require_rate(self.fps)
         for name in ("joint_pos", "root_pos", "root_quat"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float32))
 

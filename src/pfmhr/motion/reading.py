@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
 from pfmhr.motion.formats import Clip, Format, read_clips
-from pfmhr.motion.frame_rate import FOLDER_FILE, stated_nearby
+from pfmhr.motion.frame_rate import FOLDER_FILE, require_rate, stated_nearby
 from pfmhr.motion.motion import Motion
 from pfmhr.motion.source import MAX_FILE_BYTES, load_bytes
 from pfmhr.robots import Robot
@@ -134,8 +134,8 @@ def _plain_name(name: str, robot: Robot) -> str:
 
 def _frame_rate(clip: Clip, path: Path, options: ReadOptions) -> tuple[float, tuple[str, ...]]:
     stated = options.csv_fps if options.fps is None else options.fps
-    if stated is not None and not (np.isfinite(stated) and stated > 0):
-        raise InputError("impossible frame rate", expected="a positive number of Hz", got=stated, code="bad_fps")
+    if stated is not None:
+        require_rate(stated)
     if clip.fps is not None:
         # Files store rates as integers or with rounding; 1 % tells rounding from a wrong rate.
         if options.fps is not None and abs(options.fps - clip.fps) > 0.01 * clip.fps:

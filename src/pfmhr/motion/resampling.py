@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Slerp
 
-from pfmhr.errors import InputError
 from pfmhr.motion.cycle import closed, repeats
+from pfmhr.motion.frame_rate import require_rate
 from pfmhr.motion.motion import Motion
 
 
@@ -20,8 +20,7 @@ def resample(motion: Motion, fps: float) -> Motion:
     sampled over its whole period, with the way from its last frame back to its first, and stays as long to within
     half a new frame; its last new frame is one before the first.
     """
-    if not (np.isfinite(fps) and fps > 0):
-        raise InputError("impossible frame rate", expected="a positive number of Hz", got=fps, code="bad_fps")
+    require_rate(fps)
     if motion.num_frames < 2 or fps == motion.fps:
         return replace(motion, fps=float(fps)) if motion.num_frames < 2 else motion
     if repeats(motion):

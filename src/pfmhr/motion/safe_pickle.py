@@ -23,28 +23,27 @@ _ARRAY_KINDS = frozenset("fiub")
 _NUMPY_MODULES = ("numpy.core.multiarray", "numpy._core.multiarray")
 
 
-def load_plain(data: bytes, where: object = None, max_bytes: int = MAX_FILE_BYTES) -> Any:
+def load_plain(data: bytes, max_bytes: int = MAX_FILE_BYTES) -> Any:
     """Decode a pickle (or a joblib pickle) made of containers, scalars and numeric numpy arrays.
 
     Raises:
         InputError: anything else is inside (``unsafe_pickle``), or the file is damaged.
     """
-    data = _unpack_joblib(data, where, max_bytes)
+    data = _unpack_joblib(data, max_bytes)
     try:
         return _finish(_Reader(io.BytesIO(data)).load(), {})
-    except InputError as error:
-        raise error.at(where) from None
+    except InputError:
+        raise
     except (EOFError, struct.error, pickle.UnpicklingError) as error:
         truncated = isinstance(error, (EOFError, struct.error)) or "truncated" in str(error) or "ran out" in str(error)
         truncated = truncated or "exhausted" in str(error)
         raise InputError(
             "truncated pickle" if truncated else f"not a readable pickle: {error}",
-            where=where,
             fix="Download it again." if truncated else None,
             code="truncated" if truncated else "bad_pickle",
         ) from error
     except Exception as error:  # a damaged pickle program can fail in any way at all
-        raise InputError(f"damaged pickle: {error or type(error).__name__}", where=where, code="bad_pickle") from error
+        raise InputError(f"damaged pickle: {error or type(error).__name__}", code="bad_pickle") from error
 
 
 class _Sealed(type):
@@ -204,18 +203,18 @@ class _Reader(_PythonUnpickler):
         return _array(raw, dtype, shape, "F" if wrapper.get("order") == "F" else "C")
 
 
-def _unpack_joblib(data: bytes, where: object, max_bytes: int) -> bytes:
+def _unpack_joblib(data: bytes, max_bytes: int) -> bytes:
     """joblib may compress the whole pickle with zlib; anything rarer is refused by name."""
     if data[:1] == b"\x78":
         try:
             unpacker = zlib.decompressobj()
             data = unpacker.decompress(data, max_bytes + 1)
         except zlib.error as error:
-            raise InputError("damaged compressed pickle", where=where, code="bad_pickle") from error
+            raise InputError("damaged compressed pickle", code="bad_pickle") from error
         if len(data) > max_bytes:
-            raise too_large(where, len(data), max_bytes)
+            raise too_large(None, len(data), max_bytes)
         if not unpacker.eof:
-            raise InputError("truncated compressed pickle", where=where, fix="Download it again.", code="truncated")
+            raise InputError("truncated compressed pickle", fix="Download it again.", code="truncated")
     return data
 
 

@@ -13,7 +13,7 @@ from scipy.stats import wasserstein_distance
 
 from pfmhr.corpus import PoseCorpus
 from pfmhr.corpus.split import split_by_source
-from pfmhr.files import write_json
+from pfmhr.files import make_folder, write_json
 from pfmhr.prior.heldout import loss_by_time
 from pfmhr.prior.jacobian import jacobian
 from pfmhr.prior.plots import evaluation_page
@@ -52,7 +52,7 @@ def evaluate_prior(
         "two_halves_of_the_data": compare_poses(*_halves(corpus, len(held_out)), robot),
     }
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         write_json(out / "eval.json", result)
         evaluation_page(out / "eval.png", robot, held_out, samples, result)
     return result

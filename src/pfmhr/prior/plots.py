@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pfmhr.files import save_figure
 from pfmhr.robots import Robot
 from pfmhr.robots.drawing import Pen, frame_axes
 
@@ -18,19 +19,15 @@ def evaluation_page(
     path: Path, robot: Robot, held_out: NDArray[np.float32], samples: NDArray[np.float32], figures: dict[str, Any]
 ) -> None:
     """Marginals, correlations side by side, loss by time, and sampled poses drawn as robots, as one picture."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=(15, 19), layout="constrained")
+    figure = Figure(figsize=(15, 19), layout="constrained")
     areas: Any = figure.subfigures(3, 1, height_ratios=[8, 5, 6])
     top, middle, bottom = areas
     _marginals(top, robot, held_out, samples)
     _correlations(middle, held_out, samples, figures)
     _robots(bottom, robot, samples)
-    figure.savefig(path, dpi=90)
-    plt.close(figure)
+    save_figure(figure, path, dpi=90)
 
 
 def _marginals(area: Any, robot: Robot, held_out: Any, samples: Any) -> None:

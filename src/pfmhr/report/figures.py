@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from pfmhr.files import save_figure
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 from pfmhr.robots.drawing import Pen, frame_axes
+from pfmhr.robots.naming import limbs, words
 from pfmhr.score import PoseGeometryScore
 from pfmhr.studies.plots import PAPER, Panels
 
@@ -45,16 +47,14 @@ def latency_figure(path: Path, benches: Sequence[Mapping[str, Any]]) -> None:
 
 def radar_figure(path: Path, scores: Mapping[str, Mapping[str, float]], title: str) -> None:
     """One polygon per method, one axis per skill: the least error among methods over its own, so larger is better."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     skills = list(next(iter(scores.values())))
     least = {skill: min(values[skill] for values in scores.values()) for skill in skills}
     angles = np.linspace(0, 2 * np.pi, len(skills), endpoint=False)
-    figure, axes = pyplot.subplots(figsize=(5.6, 4.2), subplot_kw={"projection": "polar"}, layout="constrained")
+    figure = Figure(figsize=(5.6, 4.2), layout="constrained")
+    axes = figure.subplots(subplot_kw={"projection": "polar"})
     for place, (method, values) in enumerate(scores.items()):
         heights = [least[skill] / values[skill] for skill in skills]
         colour = f"C{place}"
@@ -69,8 +69,7 @@ def radar_figure(path: Path, scores: Mapping[str, Mapping[str, float]], title: s
     axes.grid(color="#9a9a9a", linewidth=0.5)
     axes.set_title(title)
     figure.legend(frameon=False, fontsize=9, loc="outside right lower")
-    figure.savefig(path, bbox_inches="tight")  # the layout knows nothing of names around a circle
-    pyplot.close(figure)
+    save_figure(figure, path, bbox_inches="tight")  # the layout knows nothing of names around a circle
 
 
 def correlation_figure(path: Path, prior: PosePrior, robot: Robot, poses: Mapping[str, Any]) -> None:
@@ -81,7 +80,7 @@ def correlation_figure(path: Path, prior: PosePrior, robot: Robot, poses: Mappin
             covariance = _geometry(prior, pose).covariance[0].double().numpy()
             spread = np.sqrt(np.clip(np.diag(covariance), 1e-12, None))
             image = panel.imshow(covariance / np.outer(spread, spread), vmin=-1, vmax=1, cmap="RdBu_r", rasterized=True)
-            ticks = _limbs(robot)
+            ticks = {joints[0]: limb for limb, joints in limbs(robot.joint_names).items()}
             panel.set_xticks(list(ticks), list(ticks.values()), rotation=90, fontsize=8)
             panel.set_yticks(list(ticks), list(ticks.values()) if panel is panels[0] else [""] * len(ticks), fontsize=8)
             panel.set_title(name, fontsize=10)
@@ -100,7 +99,7 @@ def modes_figure(path: Path, prior: PosePrior, robot: Robot, pose: Any, count: i
             for side, tint in ((-1.0, (0.85, 0.55, 0.35)), (1.0, (0.35, 0.52, 0.85))):
                 pen.draw(panel, np.clip(pose + side * step, robot.lower, robot.upper), tint=tint)
             strongest = np.argsort(-np.abs(step))[:2]
-            names = "\n".join(robot.joint_names[joint].removesuffix("_joint").replace("_", " ") for joint in strongest)
+            names = "\n".join(words(robot.joint_names[joint]) for joint in strongest)
             panel.set_title(f"mode {number + 1}\n{names}", fontsize=8)
             frame_axes(panel)
 
@@ -111,17 +110,3 @@ def _geometry(prior: PosePrior, pose: Any) -> Any:
 
     query = torch.as_tensor(np.asarray(pose, dtype=np.float32))[None]
     return PoseGeometryScore(prior).geometry(query, noise=torch.zeros(1, *query.shape))
-
-
-def _limbs(robot: Robot) -> dict[int, str]:
-    """The first joint of every limb, by its number."""
-    found: dict[int, str] = {}
-    before = ""
-    for number, name in enumerate(robot.joint_names):
-        side = name.split("_")[0]
-        part = "arm" if any(word in name for word in ("shoulder", "elbow", "wrist")) else "leg"
-        limb = side if side not in ("left", "right") else f"{side} {part}"
-        if limb != before:
-            found[number] = limb
-            before = limb
-    return found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
+from pfmhr.files import read_json
 from pfmhr.prior.artefact import FORMAT
 from pfmhr.tracking.runs import RESULT
 from pfmhr.training.artefact import CONFIG
@@ -120,8 +120,5 @@ def _take_file(material: Material, path: Path) -> bool:
 
 def _content(path: Path) -> dict[str, Any]:
     """A JSON object; empty if it is JSON of another kind."""
-    try:
-        content = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise InputError(f"unreadable JSON: {error}", where=path, code="bad_result") from error
+    content = read_json(path, "bad_result")
     return content if isinstance(content, dict) else {}

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pfmhr.files import disk_errors, write_atomically
+from pfmhr.files import make_folder, write_atomically
 from pfmhr.report.player import to_json
 
 
@@ -105,8 +105,7 @@ def write_page(path: Path, title: str, lead: str, sections: Sequence[Section]) -
     template = Environment(autoescape=True).from_string((files / "page.html").read_text(encoding="utf-8"))
     script = (files / "player.js").read_text(encoding="utf-8")
     text = template.render(title=title, lead=lead, sections=anchored(sections), script=script)
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_atomically(path, lambda handle: handle.write(text.encode()))
 
 
@@ -128,8 +127,7 @@ def drawn(folder: Path, name: str, draw: Callable[[Path], object], caption: str,
     """Let ``draw`` write a figure as SVG and PDF into ``folder``, for papers; returns it for the page."""
     import matplotlib
 
-    with disk_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     files = tuple(folder / f"{name}.{ending}" for ending in ("svg", "pdf"))
     settings: Any = {
         "svg.fonttype": "none",

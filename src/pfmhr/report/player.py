@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pfmhr.robots import Robot
 from pfmhr.robots.drawing import VISUAL_GROUP
-from pfmhr.robots.kinematics import body_poses
+from pfmhr.robots.kinematics import body_poses, heading
 from pfmhr.sim import Box
 
 BLUE, GREY, RED = (76, 132, 224), (158, 160, 166), (205, 92, 74)
@@ -73,7 +73,7 @@ def scene(
         "boxes": [
             {
                 "place": [float(value) for value in np.asarray(box.position) - [*start, 0.0] + actor.shift],
-                "turn": [math.cos(box.yaw / 2), 0.0, 0.0, math.sin(box.yaw / 2)],
+                "turn": list(box.quat),
                 "size": list(box.size),
             }
             for actor in actors
@@ -85,12 +85,6 @@ def scene(
 def to_json(content: dict[str, Any]) -> str:
     """JSON that may stand inside a page's script element."""
     return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-
-
-def heading(quat: Array) -> float:
-    """Where a body of this orientation ``(4,)`` wxyz looks, in rad about z."""
-    w, x, y, z = (float(part) for part in quat)
-    return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
 
 
 def _actor(robot: Robot, actor: Actor, start: Array) -> dict[str, Any]:

@@ -213,7 +213,7 @@ def speed_section(material: Material, folder: Path) -> Section | None:
 
 
 def experiment_sections(material: Material, folder: Path) -> list[Section]:
-    """Matrices of runs: tables, verdicts, dots, and a radar chart where priors of several sizes were tried."""
+    """Matrices of runs: tables, verdicts, dots, and radar charts where there are three skills and three methods."""
     stored = material.of("experiment report")
     return [experiment_section(summary, folder, number) for number, summary in enumerate(stored)]
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from pfmhr.errors import InputError
-from pfmhr.files import disk_errors, write_atomically
+from pfmhr.files import make_folder, write_atomically
 from pfmhr.reward.calibration import Calibration, Reference
 
 FORMAT, VERSION = "pfmhr-calibration", 1
@@ -25,8 +25,7 @@ def save(calibration: Calibration, path: Path) -> None:
         for motion, values in enumerate(motions)
     }
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_atomically(path, lambda handle: np.savez(handle, header=text, **arrays))  # type: ignore[arg-type]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
+from pfmhr.files import save_figure
 from pfmhr.reward.ramp import Ramp
 from pfmhr.reward.timeline import TOP_JOINTS, Timeline
 
@@ -14,12 +16,10 @@ MARKED = 5
 
 def timeline_plot(path: Path, timeline: Timeline, ramp: Ramp) -> None:
     """Score, reference percentile and multiplier over time; the worst transitions marked and named."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(3, 1, figsize=(11, 7.5), sharex=True, layout="constrained")
+    figure = Figure(figsize=(11, 7.5), layout="constrained")
+    axes = figure.subplots(3, 1, sharex=True)
     time, worst = timeline.time.numpy(), timeline.worst(MARKED)
     panels: Any = zip(axes, (timeline.score, timeline.percentile, timeline.multiplier), strict=True)
     for panel, values in panels:
@@ -30,10 +30,9 @@ def timeline_plot(path: Path, timeline: Timeline, ramp: Ramp) -> None:
     axes[1].set(ylabel="percentile of the reference", ylim=(-0.03, 1.03))
     axes[1].axhspan(0.0, ramp.p_good, color=BAND, label="reward is cut")
     axes[1].legend(loc="upper right", frameon=False)
-    axes[2].set(ylabel="reward multiplier", xlabel="seconds", ylim=(0.97 * 2.718281828**-ramp.alpha, 1.03))
+    axes[2].set(ylabel="reward multiplier", xlabel="seconds", ylim=(0.97 * math.exp(-ramp.alpha), 1.03))
     _name_worst(axes[0], timeline, worst)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    save_figure(figure, path, dpi=110)
 
 
 def _name_worst(panel: Any, timeline: Timeline, worst: Any) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
 
 from pfmhr.robots.robot import Robot
 
@@ -38,3 +39,9 @@ def body_poses(
         positions[frame] = data.xpos[1:]
         quaternions[frame] = data.xquat[1:]
     return positions, quaternions
+
+
+def heading(quat: ArrayLike) -> float:
+    """Where a body of this orientation ``(4,)`` wxyz looks: rad about z."""
+    ahead = Rotation.from_quat(np.asarray(quat, dtype=np.float64), scalar_first=True).apply([1.0, 0.0, 0.0])
+    return float(np.arctan2(ahead[1], ahead[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import mujoco
@@ -30,6 +31,11 @@ class Box:
     """Centre in m."""
     yaw: float = 0.0
     """rad about z."""
+
+    @property
+    def quat(self) -> tuple[float, float, float, float]:
+        """Its orientation, wxyz."""
+        return math.cos(self.yaw / 2), 0.0, 0.0, math.sin(self.yaw / 2)
 
 
 @dataclass(frozen=True)
@@ -106,20 +112,17 @@ class Scene:
         spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON
         spec.option.iterations, spec.option.ls_iterations = 10, 20
         spec.option.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE
-        spec.option.disableflags |= (
-            mujoco.mjtDisableBit.mjDSBL_ISLAND
-        )  # one robot is one island; looking for more is dear
-        for geom in list(spec.geoms):
-            if geom.contype == 0 and geom.conaffinity == 0:
-                spec.delete(geom)  # only there to be looked at, and dear
+        # One robot is one island; looking for more is dear.
+        spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
+        for thing in [*spec.sensors, *(geom for geom in spec.geoms if _only_seen(spec, geom))]:
+            spec.delete(thing)  # sensors that nobody reads would shift ours; shapes only to be looked at are dear
         friction = [self.config.floor_friction, 0.005, 0.0001]
         spec.worldbody.add_geom(
             name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05], friction=friction, condim=3
         )
         for number, box in enumerate(self.config.boxes):
-            turn = [np.cos(box.yaw / 2), 0.0, 0.0, np.sin(box.yaw / 2)]
             kind = mujoco.mjtGeom.mjGEOM_BOX
-            spec.worldbody.add_geom(name=f"box{number}", type=kind, size=box.size, pos=box.position, quat=turn)
+            spec.worldbody.add_geom(name=f"box{number}", type=kind, size=box.size, pos=box.position, quat=box.quat)
         for actuator in spec.actuators:
             actuator.ctrllimited = False  # a target beyond the range is how a position servo pushes
         self._add_sensors(spec)
@@ -140,3 +143,10 @@ class Scene:
                 refname=FLOOR,
                 intprm=[1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND), 0, 1],
             )
+
+
+def _only_seen(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:
+    """Whether a shape neither collides nor is what its body's mass is made of."""
+    weighed = spec.compiler.inertiafromgeom != mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    massless = geom.parent.explicitinertial and weighed
+    return geom.contype == 0 and geom.conaffinity == 0 and bool(massless)

@@ -5,6 +5,7 @@ Each takes poses ``(T, J)`` and gives the poses before and after every step of t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -75,9 +76,9 @@ def random_motion(poses: Tensor, robot: Robot, generator: torch.Generator) -> tu
     """Every joint a slow wave of its own through its whole range."""
     time = torch.arange(len(poses))[:, None] / 30.0
     speed = 0.2 + 0.8 * torch.rand(poses.shape[1], generator=generator)
-    phase = 6.283 * torch.rand(poses.shape[1], generator=generator)
+    phase = 2 * math.pi * torch.rand(poses.shape[1], generator=generator)
     lower, upper = torch.from_numpy(robot.lower), torch.from_numpy(robot.upper)
-    return _steps((lower + upper) / 2 + (upper - lower) / 2 * torch.sin(6.283 * speed * time + phase))
+    return _steps((lower + upper) / 2 + (upper - lower) / 2 * torch.sin(2 * math.pi * speed * time + phase))
 
 
 BAD_POSES: dict[str, Broken] = {

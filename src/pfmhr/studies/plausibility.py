@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import torch
-from scipy.stats import rankdata
+from scipy.stats import mannwhitneyu
 from torch import Tensor
 
 from pfmhr.distance import PoseDistanceField
@@ -71,9 +70,8 @@ def plausibility_study(
 
 def area(good: Tensor, bad: Tensor) -> float:
     """Chance that a good value lies above a bad one, ties half; shapes ``(N,)``, ``(M,)``."""
-    ranks = rankdata(np.concatenate([good.double().numpy(), bad.double().numpy()]))
-    count = len(good)
-    return float((ranks[:count].sum() - count * (count + 1) / 2) / (count * len(bad)))
+    above = mannwhitneyu(good.double().numpy(), bad.double().numpy(), method="asymptotic").statistic
+    return float(above / (len(good) * len(bad)))
 
 
 _GROUPS = {"poses": BAD_POSES, "changes": BAD_CHANGES}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pfmhr.files import save_figure
 from pfmhr.studies import noise, perturbation, timestep
 
 FAMILIES = {"angular": "#4c6a92", "permutation": "#d07b32", "sign_flip": "#3f8f6b"}
@@ -110,20 +111,14 @@ class Panels:
         self._path, self._shape, self._size = path, (rows, columns), size
 
     def __enter__(self) -> list[Any]:
-        import matplotlib
+        from matplotlib.figure import Figure
 
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-
-        self._figure, axes = plt.subplots(*self._shape, figsize=self._size, layout="constrained", squeeze=False)
+        self._figure = Figure(figsize=self._size, layout="constrained")
+        axes = self._figure.subplots(*self._shape, squeeze=False)
         for panel in axes.flat:
             panel.spines[["top", "right"]].set_visible(False)
         return list(axes.flat)
 
     def __exit__(self, kind: object, *_: object) -> None:
-        import matplotlib.pyplot as plt
-
         if kind is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._figure.savefig(self._path, dpi=120)
-        plt.close(self._figure)
+            save_figure(self._figure, self._path, dpi=120)

@@ -8,7 +8,7 @@ transition is judged at several flow times. Beside it stands what became of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -86,7 +86,7 @@ def roll_out(
     run: TrackerRun, policy: Callable[[Tensor], Tensor], deviation: Tensor, steps: int, seed: int = 0
 ) -> Rollout:
     """Transitions of training's own environments with exploring actions."""
-    environment = TrackingEnvironment(run.robot, run.motions, replace(run.config.environment), seed=seed)
+    environment = TrackingEnvironment(run.robot, run.motions, run.config.environment, seed=seed)
     generator = torch.Generator().manual_seed(seed)
     observations, kept = environment.get_observations(), []
     for _ in range(steps):

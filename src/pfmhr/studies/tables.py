@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.bench.machine import provenance
-from pfmhr.files import disk_errors, write_atomically, write_json
+from pfmhr.files import make_folder, write_atomically, write_json
 
 
 def beside(
@@ -41,8 +41,7 @@ def cells(table: Sequence[Mapping[str, Any]], digits: int = 3) -> list[list[str]
 
 def write_study(folder: Path, name: str, result: dict[str, Any], table: Sequence[Mapping[str, Any]]) -> None:
     """``name.json`` (with command, versions and machine) and ``name.csv``."""
-    with disk_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(table[0]))
     writer.writeheader()

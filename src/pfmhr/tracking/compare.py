@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
+from pfmhr.files import read_json, save_figure
 from pfmhr.tracking.runs import read_result
 from pfmhr.training.runs import RUN
 
@@ -46,11 +48,12 @@ def grouped(directories: Sequence[Path]) -> list[Group]:
     groups: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     for directory in directories:
         result = read_result(directory)
-        about = json.loads((directory / RUN).read_bytes())
+        about = read_json(directory / RUN, "bad_run")
         settings = flat(about["config"])
         seed = settings.pop("seed")
         clips = [clip["sha256"][:8] for clip in about.get("motions", ())]
         settings |= {"clips": " ".join(clips), "robot": about.get("robot_sha256", "")[:8]}
+        settings |= {"prior_weights": (about.get("prior_sha256") or "")[:8]}
         seeds = groups.setdefault((name_of(result), json.dumps(settings, sort_keys=True)), {})
         if seed in seeds:
             raise InputError(f"two runs of seed {seed} that are otherwise the same", where=directory, code="bad_input")
@@ -139,27 +142,30 @@ def curves(groups: Sequence[Group]) -> list[dict[str, Any]]:
     ]
 
 
+def joined(runs: Sequence[dict[str, Any]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Samples ``(T,)`` at which all of the runs were judged, and the success of each there ``(R, T)``."""
+    curves = [dict(zip(run["samples"], run["success"], strict=True)) for run in runs]
+    samples = sorted(set.intersection(*(set(curve) for curve in curves)))
+    return np.array(samples, dtype=np.float64), np.array([[curve[at] for at in samples] for curve in curves])
+
+
 COLUMNS = ["run", "seeds", "samples to 80 % (M)", "success %", "at 0.5 m %", "E_pos mm", "E_rot rad", "minutes"]
 
 
 def draw_curves(runs: Sequence[dict[str, Any]], path: Path) -> None:
     """Success over samples of runs as :func:`curves` gives them: a line per name, a band from least to most."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7.0, 4.2), layout="constrained")
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.subplots()
     for name in dict.fromkeys(run["name"] for run in runs):
         seeds = [run for run in runs if run["name"] == name]
-        shortest = min(len(run["samples"]) for run in seeds)
-        samples = np.array(seeds[0]["samples"][:shortest]) / 1e6
-        success = np.array([run["success"][:shortest] for run in seeds])
-        (line,) = axes.plot(samples, success.mean(axis=0), label=name)
-        axes.fill_between(samples, success.min(axis=0), success.max(axis=0), alpha=0.2, color=line.get_color(), lw=0)
+        samples, success = joined(seeds)
+        (line,) = axes.plot(samples / 1e6, success.mean(axis=0), label=name)
+        axes.fill_between(
+            samples / 1e6, success.min(axis=0), success.max(axis=0), alpha=0.2, color=line.get_color(), lw=0
+        )
     axes.axhline(0.8, color="grey", lw=0.8, ls=":")
     axes.set(xlabel="samples (million)", ylabel="share of the reference tracked", ylim=(0, 1.02))
     axes.legend(frameon=False, fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
+    save_figure(figure, path, dpi=150)

@@ -84,7 +84,8 @@ class AgentConfig:
     """Target of the adaptive rate. With few samples per iteration 0.01 pins the rate so low that nothing is learned,
     and with 0.05 a spin kick takes twice as long."""
     scale_rewards: bool = True
-    """Divide rewards by the running deviation of the discounted return: a discriminator's scale drifts."""
+    """Divide rewards by rsl_rl's running deviation of their discounted sum (which goes on over the ends of episodes): a
+    discriminator's scale drifts."""
     separate: SeparateUpdates | None = None
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
 from pfmhr.robots import Robot
+from pfmhr.robots.kinematics import heading
 from pfmhr.sim import Box
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.runs import TrackerRun
@@ -46,8 +47,7 @@ class Episode:
     @property
     def heading(self) -> float:
         """rad about z: where the reference looks at the start."""
-        w, x, y, z = self.reference[0, 3:7]
-        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        return heading(self.reference[0, 3:7])
 
 
 def record_episode(run: TrackerRun, clip: int = 0, start: float = 0.0, seconds: float = 10.0) -> Episode:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 import pfmhr
 from pfmhr.errors import InputError
-from pfmhr.files import disk_errors, write_atomically
+from pfmhr.files import make_folder, write_atomically
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.library import MotionLibrary
 from pfmhr.tracking.networks import Policy
@@ -44,8 +44,7 @@ def export_policy(run: TrackerRun, path: Path) -> dict[str, str]:
     content = _converted(PolicyWithReference(run.policy, one.library, one.substeps), metadata)
     _compare(content, run.policy, one, path)
     one.simulation.close()
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_atomically(path, lambda handle: handle.write(content))
     return metadata
 

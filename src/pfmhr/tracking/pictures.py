@@ -132,9 +132,8 @@ def _stage_model(episode: Episode, size: tuple[int, int]) -> mujoco.MjModel:
     world.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05], material="pfmhr_floor")
     world.add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[0.3, 0.4, -1], diffuse=[0.4] * 3, castshadow=0)
     for box in episode.boxes:
-        turn = [math.cos(box.yaw / 2), 0.0, 0.0, math.sin(box.yaw / 2)]
         for shift in episode.shifts:
-            about = {"size": box.size, "pos": box.position + shift, "quat": turn, "rgba": [0.78, 0.69, 0.55, 1]}
+            about = {"size": box.size, "pos": box.position + shift, "quat": box.quat, "rgba": [0.78, 0.69, 0.55, 1]}
             world.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, **about)
     return spec.compile()
 

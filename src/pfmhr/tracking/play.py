@@ -12,11 +12,9 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from pfmhr.errors import InputError
-from pfmhr.files import disk_errors, write_atomically
-from pfmhr.tracking.episode import Episode, record_episode
+from pfmhr.files import make_folder, write_atomically
+from pfmhr.tracking.episode import Episode
 from pfmhr.tracking.pictures import BLUE, Frame, Painter, sketch, stage, working_backend
-
-__all__ = ["Episode", "check_film", "default_film", "film", "record_episode"]
 
 RED = (0.8, 0.1, 0.1)
 HOLD = 1.0
@@ -47,8 +45,7 @@ def film(
             yield _captioned(shown, episode, row / episode.rate, number >= count)
             progress(number + 1, len(rows))
 
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with stage(episode, size, backend) if backend else sketch(episode, size) as painter:
         write_atomically(path, lambda handle: _WRITERS[path.suffix](handle, frames(painter), len(rows), fps, size))
     return f"MuJoCo with {backend}" if backend else "matplotlib"

@@ -14,7 +14,7 @@ from torch import Tensor
 
 import pfmhr
 from pfmhr.errors import InputError
-from pfmhr.files import exclusive, write_json
+from pfmhr.files import exclusive, make_folder, read_json, write_json
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.robots.robot import BUNDLED
@@ -84,15 +84,12 @@ def _lengthen(directory: Path, about: dict[str, Any]) -> None:
 
 def read_result(directory: Path) -> dict[str, Any]:
     """Result of a finished run."""
-    path = directory / RESULT
     try:
-        return json.loads(path.read_bytes())
+        return read_json(directory / RESULT, "bad_run")
     except FileNotFoundError:
         raise InputError(
             "not a finished tracking run", where=directory, fix="Go on with `pfmhr track train`.", code="not_found"
         ) from None
-    except ValueError as error:
-        raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
 
 
 @dataclass(frozen=True)
@@ -107,17 +104,14 @@ class TrackerRun:
     exploration: Tensor
     """(J,) deviation of the actions it explores with, by now."""
     samples: int
-    evaluations: list[dict[str, Any]]
 
     @staticmethod
     def load(directory: Path) -> TrackerRun:
         """Read a run directory; no code from it is run."""
         try:
-            about = json.loads((directory / RUN).read_bytes())
+            about = read_json(directory / RUN, "bad_run")
         except FileNotFoundError:
             raise InputError("not a tracking run", where=directory, expected=RUN, code="not_found") from None
-        except ValueError as error:
-            raise InputError(f"unreadable JSON: {error}", where=directory / RUN, code="bad_run") from error
         if not isinstance(about, dict) or about.get("kind") != "tracker":
             raise InputError("not a tracking run", where=directory, code="bad_run")
         if not (directory / CHECKPOINT).exists():
@@ -138,7 +132,7 @@ class TrackerRun:
         actor.load_state_dict(state["algorithm"]["actor_state_dict"])
         samples = int(state["iteration"]) * config.samples_per_iteration
         policy, deviation = Policy(actor).eval(), state["algorithm"]["actor_state_dict"]["distribution.std_param"]
-        return TrackerRun(directory, config, robot, tuple(clips), policy, deviation, samples, state["evaluations"])
+        return TrackerRun(directory, config, robot, tuple(clips), policy, deviation, samples)
 
     def evaluator(
         self, episodes: int, horizon: float | None = None, distance: float | None = None, threads: int | None = None
@@ -186,7 +180,7 @@ def _finish(directory: Path, training: Training, threads: int | None, made_by: M
 
 def _keep(directory: Path, motions: Sequence[Motion]) -> None:
     """A run holds its own references, so that it can be evaluated wherever it goes."""
-    (directory / CLIPS).mkdir(parents=True, exist_ok=True)
+    make_folder(directory / CLIPS)
     for number, motion in enumerate(motions):
         path = _clip(directory, number)
         if not path.exists():

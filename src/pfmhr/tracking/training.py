@@ -193,6 +193,9 @@ class Training:
         self.environment.load_state_dict(state["environment"])
         torch.set_rng_state(state["random"])
         if self.iteration < self.config.iterations:
+            # A run that was to be shorter was judged at its end, where a longer one is not.
+            grid = self.config.evaluate_every * self.config.samples_per_iteration
+            self.evaluations = [each for each in self.evaluations if each["samples"] % grid == 0]
             say(f"going on after {self.samples:,} samples")
 
 

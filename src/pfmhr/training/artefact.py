@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from torch import nn
 
 import pfmhr
 from pfmhr.errors import InputError
-from pfmhr.files import write_atomically, write_json
+from pfmhr.files import make_folder, read_json, write_atomically, write_json
 
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 
@@ -22,7 +21,7 @@ def write_artefact(
     directory: Path, module: nn.Module, format: str, version: int, content: dict[str, Any], card: str
 ) -> None:
     """Weights first, config last: a directory with a config is complete. A card that is there is kept."""
-    directory.mkdir(parents=True, exist_ok=True)
+    make_folder(directory)
     weights = {name: value.contiguous() for name, value in module.state_dict().items()}
     data = safetensors.torch.save(weights, metadata={"format": format})
     config = {
@@ -42,13 +41,11 @@ def read_config(directory: Path, format: str, version: int, kind: str) -> dict[s
     """The config of an artefact of the given kind ("prior"), or what is wrong with the directory."""
     path, code = directory / CONFIG, f"bad_{kind.replace(' ', '_')}"
     try:
-        content = json.loads(path.read_bytes())
+        content = read_json(path, code)
     except FileNotFoundError:
         raise InputError(
             f"not a {kind}", where=path.parent, expected=f"{CONFIG} and {WEIGHTS}", code="not_found"
         ) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"unreadable JSON: {error}", where=path, code=code) from error
     if not isinstance(content, dict) or content.get("format") != format:
         got = content.get("format") if isinstance(content, dict) else type(content).__name__
         raise InputError(f"not a {kind}'s config", where=path, expected=format, got=got, code=code)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 from torch.optim.swa_utils import AveragedModel
 
-from pfmhr.files import write_atomically
+from pfmhr.files import make_folder, write_atomically
 
 KEEP = 2
 """Older checkpoints than the last two are deleted."""
@@ -35,7 +35,7 @@ def save_checkpoint(folder: Path, step: int, model: nn.Module, average: Averaged
     data = safetensors.torch.save(
         {name: value.cpu().contiguous() for name, value in state.items()}, {"step": str(step)}
     )
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_atomically(checkpoint_path(folder, step), lambda handle: handle.write(data))
     for old in sorted(folder.glob("step-*.safetensors"))[:-KEEP]:
         old.unlink()

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pfmhr.files import write_atomically
+from pfmhr.files import make_folder, write_atomically
 
 METRICS = "metrics.jsonl"
 
@@ -15,7 +15,7 @@ class RunLog:
     """Appends metrics; on a resumed run, what was logged after the checkpoint is dropped first."""
 
     def __init__(self, directory: Path, step: int) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_folder(directory)
         self._path = directory / METRICS
         self._drop_after(step)
         self._file = self._path.open("a")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.files import write_json
+from pfmhr.files import make_folder, read_json, write_json
 
 RUN = "run.json"
 
@@ -22,14 +21,10 @@ def claim(directory: Path, about: dict[str, Any], finished: str) -> bool:
     if not path.exists():
         if (directory / finished).exists():
             raise InputError("something from elsewhere is already here", where=directory, code="exists")
-        directory.mkdir(parents=True, exist_ok=True)
+        make_folder(directory)
         write_json(path, about)
         return False
-    try:
-        before = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise InputError(f"unreadable JSON: {error}", where=path, code="bad_run") from error
-    different = list(_differences(before, about))
+    different = list(_differences(read_json(path, "bad_run"), about))
     if different:
         raise InputError(
             "another run is already here",

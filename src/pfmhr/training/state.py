@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from pfmhr.errors import InputError
-from pfmhr.files import write_atomically
+from pfmhr.files import make_folder, write_atomically
 
 
 def save_state(path: Path, state: dict[str, Any]) -> None:
@@ -23,7 +23,7 @@ def save_state(path: Path, state: dict[str, Any]) -> None:
         {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()},
         {"state": json.dumps(shape)},
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_atomically(path, lambda handle: handle.write(data))
 
 

@@ -31,7 +31,7 @@ class Chart:
         at = int(np.searchsorted(self.time, now))
         low, high = self.span
         time = np.insert(self.time, at, [now] * 3)
-        lines = (np.insert(line, at, [_between(self.time, line, now)] * 3) for line in self.lines)
+        lines = (np.insert(line, at, [np.interp(now, self.time, line)] * 3) for line in self.lines)
         mark = np.full(len(time), low)
         mark[at + 1] = high
         return time, *lines, mark
@@ -70,8 +70,3 @@ def _span(lines: tuple[Floats, ...]) -> tuple[float, float]:
     values = np.concatenate(lines)
     values = values[np.isfinite(values)]
     return (0.0, 1.08 * float(values.max())) if len(values) and values.max() > 0 else (0.0, 1.0)
-
-
-def _between(time: Floats, line: Floats, now: float) -> float:
-    """The line's value at a moment; NaN beside a gap."""
-    return float(np.interp(now, time, line))

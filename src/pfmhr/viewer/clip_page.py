@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import viser
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 from viser.uplot import Series
 
 from pfmhr.robots import Robot
+from pfmhr.robots.kinematics import heading
 from pfmhr.viewer.charts import Chart, score_charts
 from pfmhr.viewer.colours import Colour, heat_of_parts, heat_of_shares
 from pfmhr.viewer.figure import Figure
@@ -56,7 +56,7 @@ class ClipPage:
         longest = max(len(part.take.positions) for part in parts)
         self.player = Player(longest, parts[0].take.rate)
         self._floats = robot.floating_base
-        self._facing = heading(parts[0].take.positions[0]) if robot.floating_base else 0.0
+        self._facing = heading(parts[0].take.positions[0, 3:7]) if robot.floating_base else 0.0
         self._stage = Stage(server, shadows, APART * (len(parts) - 1), self._facing)
         figure = Figure(robot)
         self._actors = [
@@ -169,12 +169,6 @@ class ClipPage:
                 for part in self.parts
             ]
             self.show()
-
-
-def heading(positions: Floats) -> float:
-    """rad about z: where a root ``(x, y, z, wxyz, …)`` looks."""
-    ahead = Rotation.from_quat(positions[3:7], scalar_first=True).apply([1.0, 0.0, 0.0])
-    return float(np.arctan2(ahead[1], ahead[0]))
 
 
 def _plot(server: viser.ViserServer, each: Chart, names: list[str]) -> viser.GuiUplotHandle:

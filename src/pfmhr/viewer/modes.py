@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
+from pfmhr.robots.naming import words
 from pfmhr.score import PoseGeometryScore
 
 Floats = NDArray[np.floating]
@@ -87,19 +88,3 @@ class PoseDesk:
         signs = ["+" if turn[joint] >= 0 else "−" for joint in order]
         names = [words(self.robot.joint_names[joint]) for joint in order]
         return ", ".join(f"{sign} {name}" for sign, name in zip(signs, names, strict=True))
-
-
-def words(joint_name: str) -> str:
-    """A joint's name for reading: ``left_hip_pitch_joint`` → left hip pitch."""
-    return joint_name.removesuffix("_joint").replace("_", " ")
-
-
-def limbs(joint_names: tuple[str, ...]) -> dict[str, list[int]]:
-    """Joints by the part of the body their names tell, in order; nameless parts are "body"."""
-    leg, arm = ("hip", "knee", "ankle", "leg", "foot"), ("shoulder", "elbow", "wrist", "arm", "hand")
-    groups: dict[str, list[int]] = {}
-    for index, name in enumerate(joint_names):
-        side = next((side for side in ("left", "right") if side in name.lower()), "")
-        part = next((part for part, keys in (("leg", leg), ("arm", arm)) if any(key in name for key in keys)), "body")
-        groups.setdefault(f"{side} {part}".strip(), []).append(index)
-    return groups

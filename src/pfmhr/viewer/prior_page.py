@@ -9,8 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import viser
 
+from pfmhr.robots.naming import limbs, words
 from pfmhr.viewer.figure import Figure
-from pfmhr.viewer.modes import PoseDesk, limbs, words
+from pfmhr.viewer.modes import PoseDesk
 from pfmhr.viewer.readout import mode_table
 from pfmhr.viewer.stage import Actor, Stage
 

@@ -6,8 +6,9 @@ from html import escape
 
 import numpy as np
 
+from pfmhr.robots.naming import words
 from pfmhr.viewer.colours import GREY, HOT, WARM, css
-from pfmhr.viewer.modes import PoseDesk, words
+from pfmhr.viewer.modes import PoseDesk
 from pfmhr.viewer.takes import Take
 
 LINES = ("#3e63a0", "#e07b39")

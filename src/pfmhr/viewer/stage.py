@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,9 +77,8 @@ def _add_piece(server: viser.ViserServer, name: str, piece: Piece, colours: NDAr
 
 
 def _add_box(server: viser.ViserServer, name: str, box: Box) -> Any:
-    turn = (math.cos(box.yaw / 2), 0.0, 0.0, math.sin(box.yaw / 2))
     width, depth, height = (2.0 * half for half in box.size)
-    return server.scene.add_box(name, BOX_COLOUR, (width, depth, height), wxyz=turn)
+    return server.scene.add_box(name, BOX_COLOUR, (width, depth, height), wxyz=box.quat)
 
 
 class Stage:

@@ -30,10 +30,6 @@ class Copies:
         self._by_digest: dict[str, str] = {}
         self._by_signature: dict[tuple[int, int], list[tuple[str, NDArray[np.float32]]]] = defaultdict(list)
 
-    def remember(self, fingerprint: str, name: str) -> None:
-        """Note a clip known only by its fingerprint, as when a corpus is added to."""
-        self._by_digest.setdefault(fingerprint, name)
-
     def faults(self, motion: Motion, fingerprint: str, name: str) -> list[Fault]:
         """Is this clip, or its mirror image, among those seen before? Then remember it as well."""
         original = self._by_digest.setdefault(fingerprint, name)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from pfmhr.errors import InputError, unknown_name
 from pfmhr.motion.embedded.dance import step_dance
 from pfmhr.motion.embedded.fighting import front_kick, punch
@@ -14,6 +12,7 @@ from pfmhr.motion.embedded.gestures import bow, squat, wave
 from pfmhr.motion.embedded.jump import jump
 from pfmhr.motion.embedded.sketch import Sketch, mirrored
 from pfmhr.motion.embedded.variation import Variation
+from pfmhr.motion.frame_rate import require_rate
 
 MAKERS: dict[str, Callable[[Variation, float], Sketch]] = {
     "walk": walk,
@@ -35,8 +34,7 @@ def sketched(name: str, seed: int, fps: float) -> Sketch:
     """The sketch of one clip; every second variation or so is mirrored left to right."""
     if name not in MAKERS:
         raise unknown_name("embedded motion", name, MAKERS)
-    if not (np.isfinite(fps) and fps > 0):
-        raise InputError("impossible frame rate", expected="a positive number of Hz", got=fps, code="bad_fps")
+    require_rate(fps)
     if seed < 0:
         raise InputError("impossible seed", expected="a whole number from 0", got=seed, code="bad_seed")
     variation = Variation(name, seed)

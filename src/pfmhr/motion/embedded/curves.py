@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import CubicHermiteSpline
 
 Array = NDArray[np.float64]
 
@@ -49,13 +50,7 @@ def ballistic(time: Array, times: Sequence[float], heights: Sequence[float], spe
 
     Between two keys of equal height and opposite speed it is the exact parabola of a flight.
     """
-    keys, level, slope = (np.asarray(values, dtype=np.float64) for values in (times, heights, speeds))
-    before = np.clip(np.searchsorted(keys, time, side="right") - 1, 0, len(keys) - 2)
-    span = keys[before + 1] - keys[before]
-    u = np.clip((time - keys[before]) / span, 0.0, 1.0)
-    start, end = (1.0 + 2.0 * u) * (1.0 - u) ** 2, u * u * (3.0 - 2.0 * u)
-    leave, arrive = u * (1.0 - u) ** 2 * span, u * u * (u - 1.0) * span
-    return start * level[before] + end * level[before + 1] + leave * slope[before] + arrive * slope[before + 1]
+    return CubicHermiteSpline(times, heights, speeds)(np.clip(time, times[0], times[-1]))
 
 
 def balanced(time: Array, fps: float, support: Callable[[Array], Array]) -> Array:

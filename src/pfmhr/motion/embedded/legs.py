@@ -124,10 +124,10 @@ def solve(legs: Legs, position: Array, rotation: Array, iterations: int = 12) ->
     error = np.full(angles.shape, np.inf)
     for _ in range(iterations):
         origins, axes, place, turn = forward(legs, angles)
-        error = np.concatenate([goal - place, 0.5 * sum(_cross(turn[:, k], facing[:, k]) for k in range(3))])
+        error = np.concatenate([goal - place, 0.5 * sum(np.cross(turn[:, k], facing[:, k], axis=0) for k in range(3))])
         if np.abs(error).max() < 1e-5:
             break
-        jacobian = np.concatenate([_cross(axes, place - origins, axis=1), axes], axis=1)
+        jacobian = np.concatenate([np.cross(axes, place - origins, axis=1), axes], axis=1)
         step = _least_squares(np.moveaxis(jacobian, (1, 0), (2, 3)), np.moveaxis(error, 0, 2))
         angles = np.clip(angles + np.clip(np.moveaxis(step, 2, 0), -0.5, 0.5), lower, upper)
     return np.moveaxis(angles, 0, 2), np.moveaxis(error, 0, 2)
@@ -152,9 +152,3 @@ def _least_squares(jacobian: Array, error: Array) -> Array:
     transposed = np.swapaxes(jacobian, -1, -2)
     normal = transposed @ jacobian + DAMPING * np.eye(6)
     return np.asarray(np.linalg.solve(normal, transposed @ error[..., None])[..., 0], dtype=np.float64)
-
-
-def _cross(first: Array, second: Array, axis: int = 0) -> Array:
-    a, b = np.moveaxis(first, axis, 0), np.moveaxis(second, axis, 0)
-    product = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    return np.stack(product, axis=axis)

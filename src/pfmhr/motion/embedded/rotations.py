@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from pfmhr.motion.embedded.curves import Array
 
@@ -19,12 +20,5 @@ def matrices(angles: Array) -> Array:
 
 
 def quaternions(angles: Array) -> Array:
-    """Quaternions ``(..., 4)``, wxyz, of the same angles; continuous where the angles are."""
-    (sr, sp, sy), (cr, cp, cy) = (np.moveaxis(part(0.5 * angles), -1, 0) for part in (np.sin, np.cos))
-    parts = [
-        cr * cp * cy + sr * sp * sy,
-        sr * cp * cy - cr * sp * sy,
-        cr * sp * cy + sr * cp * sy,
-        cr * cp * sy - sr * sp * cy,
-    ]
-    return np.stack(parts, axis=-1)
+    """Quaternions ``(T, 4)``, wxyz, of the same angles; continuous where the angles are."""
+    return Rotation.from_euler("xyz", angles).as_quat(scalar_first=True)
