@@ -15,6 +15,7 @@ from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.reward import DistanceModulator, Modulator, NoModulation, ReconstructionModulator, RewardModulator
+from pfmhr.reward.distance import DistanceReward
 from pfmhr.robots import Robot
 from pfmhr.tracking import ModulatorConfig
 from pfmhr.tracking.modulation import RandomModulation, make_modulator
@@ -65,6 +66,18 @@ def test_settings_reach_the_score_and_the_ramp(walking: Motion) -> None:
 def test_the_strength_of_a_distance_field_is_a_setting(walking: Motion, field: str, alpha: float) -> None:
     made = make_modulator(ModulatorConfig("pdf", field, alpha=alpha), [walking], DT)
     assert isinstance(made, DistanceModulator) and made.settings.alpha == alpha
+
+
+def test_pdf_hr_as_its_code_has_it_is_a_setting(walking: Motion, field: str) -> None:
+    """Added and not multiplied; with a corpus of one clip every pose is bad unless ``bad`` is larger."""
+    config = ModulatorConfig("pdf", field, pdf_good="static", pdf_bad=1.5, pdf_combine="add")
+    made = make_modulator(config, [walking], DT)
+    assert isinstance(made, DistanceModulator)
+    assert made.settings == DistanceReward("static", "add", tolerance=0.05, bad=1.5, alpha=0.5, weight=0.2)
+    bonus = made(walking.joint_pos[:5], walking.joint_pos[1:6], DT)
+    assert made.combine(torch.ones(5), bonus).tolist() == pytest.approx([1.2] * 5)  # as near as the reference is
+    with pytest.raises(InputError, match="pdf_bad"):
+        ModulatorConfig("pdf", field, pdf_bad=0.0)
 
 
 def test_a_calibration_has_steps_from_between_the_frames(walking: Motion) -> None:

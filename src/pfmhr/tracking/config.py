@@ -159,9 +159,16 @@ class ModulatorConfig:
     """One reference distribution for all clips instead of one per clip."""
     phases: int = 4
     """Reference steps begin this often per control step; short clips would give a coarse distribution otherwise."""
+    pdf_good: Literal["dynamic", "static"] = "dynamic"
+    """Of modulator pdf: near enough is as near as the reference at the same moment, or as the clip's farthest pose."""
+    pdf_bad: float = 0.4
+    """Of modulator pdf: rad from the corpus from which on a pose is as bad as it gets; more for a sparse corpus."""
+    pdf_combine: Literal["multiply", "add"] = "multiply"
+    """Of modulator pdf: exp(−α·s) times the reward, as the paper's equation; or 0.2·exp(−s) more, as PDF-HR's code."""
 
     def __post_init__(self) -> None:
         _require(self, at_least_one=("phases",), not_negative=("alpha",), shares=("t_eval", "p_good", "p_bad"))
+        _require(self, positive=("pdf_bad",))
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,8 @@ def make_modulator(config: ModulatorConfig, motions: Sequence[Motion], dt: float
     if config.kind == "pdf":
         from pfmhr.distance import PoseDistanceField
 
-        return DistanceModulator(PoseDistanceField.load(config.prior), motions, DistanceReward(alpha=config.alpha))
+        reward = DistanceReward(config.pdf_good, config.pdf_combine, bad=config.pdf_bad, alpha=config.alpha)
+        return DistanceModulator(PoseDistanceField.load(config.prior), motions, reward)
     return _calibrated(config, motions, dt)
 
 
