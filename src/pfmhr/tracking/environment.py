@@ -83,11 +83,7 @@ class TrackingEnvironment(VecEnv):
         self.difference_axes = self.axes if rotations else None
         self._joint_weights = joint_weights(robot.joint_names)
         self._deepmimic = deepmimic
-        effort = np.where(np.isfinite(robot.effort), robot.effort, robot.stiffness)
-        self.residual_scale = torch.from_numpy(config.action_scale * effort / np.maximum(robot.stiffness, 1e-6)).float()
-        self.absolute_scale = config.action_range * torch.from_numpy(
-            np.maximum(np.abs(robot.lower), np.abs(robot.upper))
-        )
+        self.residual_scale, self.absolute_scale = _action_scales(robot, config)
         self.clip = torch.zeros(self.num_envs, dtype=torch.long)
         self.frame = torch.zeros(self.num_envs, dtype=torch.long)
         self.episode_length_buf = torch.zeros(self.num_envs, dtype=torch.long)
@@ -246,6 +242,13 @@ def _rows(robot: Robot, bodies: Sequence[str]) -> Tensor:
         if name not in robot.body_names:
             raise unknown_name(f"body of robot '{robot.name}'", name, robot.body_names)
     return torch.tensor([robot.body_names.index(name) for name in bodies], dtype=torch.long)
+
+
+def _action_scales(robot: Robot, config: EnvironmentConfig) -> tuple[Tensor, Tensor]:
+    """(J,) each, rad of an action of 1: what the motor's effort holds against its spring, and what joints reach."""
+    effort = np.where(np.isfinite(robot.effort), robot.effort, robot.stiffness)
+    residual = torch.from_numpy(config.action_scale * effort / np.maximum(robot.stiffness, 1e-6)).float()
+    return residual, config.action_range * torch.from_numpy(np.maximum(np.abs(robot.lower), np.abs(robot.upper)))
 
 
 def _forbidden(robot: Robot, allowed: Sequence[str]) -> Tensor:

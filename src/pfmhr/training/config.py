@@ -44,6 +44,10 @@ class LoopConfig:
         if self.schedule not in ("cosine", "constant"):
             raise unknown_name("schedule", self.schedule, ("cosine", "constant"))
 
+    def due(self, step: int, every: int) -> bool:
+        """Whether something is to be done after so many steps: every so often, and at the end."""
+        return step % every == 0 or step == self.steps
+
     def rate_at(self, step: int) -> float:
         """Learning rate of a step, counted from 0."""
         if step < self.warmup:

@@ -90,17 +90,16 @@ def run_loop(
                 optimiser.step()
                 average.update_parameters(model)
                 step += 1
-                if log and (step % config.log_every == 0 or step == config.steps):
-                    speed = (step - first) * config.batch_size / (time.perf_counter() - start)
+                speed = (step - first) * config.batch_size / (time.perf_counter() - start)
+                if log and config.due(step, config.log_every):
                     rate = config.rate_at(step - 1)
                     log.write(step, loss=value, gradient_norm=norm, learning_rate=rate, poses_per_second=speed)
-                if log and (step % config.evaluate_every == 0 or step == config.steps):
+                if log and config.due(step, config.evaluate_every):
                     log.write(step, held_out_loss=task.held_out_loss(average.module))
-                if log and (step % config.checkpoint_every == 0 or step == config.steps):
+                if log and config.due(step, config.checkpoint_every):
                     save_checkpoint(checkpoints, step, model, average, optimiser)
-            if log and progress and (step % config.log_every == 0 or step == config.steps):
+            if log and progress and config.due(step, config.log_every):
                 # Last, so that an interruption from here loses no line of the log.
-                speed = (step - first) * config.batch_size / (time.perf_counter() - start)
                 progress(step, config.steps, f"loss {value:.4f}, {speed:,.0f} poses/s")
             interruption.check()
     except KeyboardInterrupt:
