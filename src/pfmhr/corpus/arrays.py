@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pfmhr.corpus import manifest as manifests
 from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.manifest import Manifest, Source
 from pfmhr.corpus.shards import SHARD_ROWS, write_shard
-from pfmhr.corpus.writing import claim, remove_unlisted, tidy
+from pfmhr.corpus.writing import write_once
 from pfmhr.errors import InputError
-from pfmhr.files import exclusive
 from pfmhr.motion.checks.copies import digest
 from pfmhr.robots import Robot
 
@@ -38,21 +36,13 @@ def corpus_from_array(directory: Path, poses: ArrayLike, robot: Robot, category:
         bad = np.flatnonzero(~finite)
         raise InputError("poses are NaN or infinite", got=f"{len(bad)} rows, first {bad[0]}", code="not_finite")
     mark = digest(table)
-    with exclusive(directory):
-        if (directory / manifests.FILE_NAME).exists():
-            existing = PoseCorpus.open(directory, robot)
-            if existing.manifest.fingerprint == mark:
-                return existing
-            raise InputError("another corpus is already here", where=directory, got=repr(existing), code="exists")
-        claim(directory)
-        empty = Manifest(robot.name, robot.joint_names, mark, {"from": "array"})
-        remove_unlisted(directory, empty)
+    empty = Manifest(robot.name, robot.joint_names, mark, {"from": "array"})
+
+    def write() -> Manifest:
         shards = tuple(
             write_shard(directory, number, [table[start : start + SHARD_ROWS]])
             for number, start in enumerate(range(0, len(table), SHARD_ROWS))
         )
-        source = Source("array", category, 0, len(table), 0.0, mark)
-        manifest = replace(empty, shards=shards, sources=(source,))
-        manifests.save(manifest, directory)
-        tidy(directory, manifest)
-    return PoseCorpus.open(directory)
+        return replace(empty, shards=shards, sources=(Source("array", category, 0, len(table), 0.0, mark),))
+
+    return write_once(directory, empty, write)

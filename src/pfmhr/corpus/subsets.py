@@ -16,13 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pfmhr.corpus import manifest as manifests
 from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.manifest import Manifest, Shard, Source
 from pfmhr.corpus.shards import SHARD_ROWS, write_shard
-from pfmhr.corpus.writing import claim, remove_unlisted, tidy
+from pfmhr.corpus.writing import write_once
 from pfmhr.errors import InputError, unknown_name
-from pfmhr.files import exclusive
 
 
 def quotas(available: dict[str, int], size: int) -> dict[str, int]:
@@ -70,20 +68,13 @@ def make_subset(
         "categories": sorted(categories) if categories else None,
     }
     mark = f"subset-{zlib.crc32(repr(settings).encode()):08x}-{manifest.fingerprint[:16]}"
-    with exclusive(directory):
-        if (directory / manifests.FILE_NAME).exists():
-            existing = PoseCorpus.open(directory)
-            if existing.manifest.fingerprint == mark:
-                return existing
-            raise InputError("another corpus is already here", where=directory, got=repr(existing), code="exists")
-        claim(directory)
-        empty = Manifest(manifest.robot, manifest.joint_names, mark, settings)
-        remove_unlisted(directory, empty)
+    empty = Manifest(manifest.robot, manifest.joint_names, mark, settings)
+
+    def write() -> Manifest:
         chosen = _choose(manifest, available, size, seed, stratify, categories)
-        subset = _copy(corpus, chosen, directory, empty)
-        manifests.save(subset, directory)
-        tidy(directory, subset)
-    return PoseCorpus.open(directory)
+        return _copy(corpus, chosen, directory, empty)
+
+    return write_once(directory, empty, write)
 
 
 def _available(manifest: Manifest, categories: Sequence[str] | None, stratify: bool) -> dict[str, int]:

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
-from pfmhr.corpus.manifest import FILE_NAME, Manifest
+from pfmhr.corpus.corpus import PoseCorpus
+from pfmhr.corpus.manifest import FILE_NAME, Manifest, save
 from pfmhr.errors import InputError
-from pfmhr.files import disk_errors
+from pfmhr.files import disk_errors, exclusive
 
 PARTIAL = ".partial"
 """Marks a folder as ours while a corpus is being written into it, and holds the records of finished shards."""
+
+
+def write_once(directory: Path, empty: Manifest, write: Callable[[], Manifest]) -> PoseCorpus:
+    """The corpus that ``write`` puts into a directory of its own; the same one is not made twice."""
+    with exclusive(directory):
+        if (directory / FILE_NAME).exists():
+            existing = PoseCorpus.open(directory)
+            if existing.manifest.fingerprint == empty.fingerprint:
+                return existing
+            raise InputError("another corpus is already here", where=directory, got=repr(existing), code="exists")
+        claim(directory)
+        remove_unlisted(directory, empty)
+        manifest = write()
+        save(manifest, directory)
+        tidy(directory, manifest)
+    return PoseCorpus.open(directory)
 
 
 def claim(directory: Path) -> None:
