@@ -169,6 +169,15 @@ def test_every_clip_is_begun(g1: Robot) -> None:
 # Errors over a rollout
 
 
+def test_each_clip_has_its_own_share(g1: Robot) -> None:
+    """Three clips, begun in turn; the second episode of the second is lost after 15 of its 30 steps."""
+    clips = [still(g1, seconds=1.0) for _ in range(3)]
+    made = evaluator(g1, *clips, episodes=5)
+    assert made.run(Script(made, {16: lose(4)}), start="beginning").success_by_clip == (1.0, 0.75, 1.0)
+    few = evaluator(g1, *clips, episodes=2)
+    assert few.run(Script(few, {}), start="beginning").to_dict()["success_by_clip"] == (1.0, 1.0, None)
+
+
 def test_errors_are_means_over_frames_before_a_loss(g1: Robot) -> None:
     """One robot 0.3 m off for all its 15 steps, the other not at all and lost in the 6th."""
     made = evaluator(g1, still(g1), episodes=2)

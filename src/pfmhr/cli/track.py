@@ -71,6 +71,12 @@ def evaluate(
         for row in rows
     ]
     print_table(f"{run} after {loaded.samples:,} samples, {episodes} random starts", columns, lines)
+    if len(loaded.motions) > 1:
+        names = [motion.name for motion in loaded.motions]
+        heads = [f"{row['start']} {row['horizon']:.0f} s" for row in rows]
+        per_clip = zip(names, *(row["success_by_clip"] for row in rows), strict=True)
+        shares = [[name, *(measured(share, 100.0, 1) for share in each)] for name, *each in per_clip]
+        print_table("success % by clip", ["clip", *heads], shares)
     return 0
 
 

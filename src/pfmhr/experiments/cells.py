@@ -85,7 +85,12 @@ def failures(matrix: Matrix, folder: Path) -> dict[str, str]:
 def _rounded(found: dict[str, Any]) -> dict[str, Any]:
     """Errors of one evaluation, and of the same at other horizons."""
     others = [{"horizon": each["horizon"], **_rounded(each)} for each in found.get("horizons", ())]
-    return {key: _round(found.get(key)) for key in ERRORS} | ({"horizons": others} if others else {})
+    by_clip = [_round(share) for share in found.get("success_by_clip", ())]
+    return {
+        **{key: _round(found.get(key)) for key in ERRORS},
+        **({"success_by_clip": by_clip} if len(by_clip) > 1 else {}),
+        **({"horizons": others} if others else {}),
+    }
 
 
 def _round(value: float | None) -> Any:

@@ -35,6 +35,8 @@ class Evaluation:
     """95 % of the mean, by bootstrap over episodes."""
     success_strict: float
     """The same had episodes ended at 0.5 m."""
+    success_by_clip: tuple[float, ...]
+    """Of each clip's episodes, in the order of the clips; NaN of one that no episode began in."""
     position_error: float
     """E_pos in m: joints in the robot's frame and root in the world's, mean over all."""
     position_error_turned: float
@@ -144,7 +146,7 @@ class _Record:
     """The first episode of every environment, up to a horizon."""
 
     def __init__(self, environment: TrackingEnvironment, clip: Tensor, frame: Tensor, horizon: float) -> None:
-        self.environment, self.horizon = environment, horizon
+        self.environment, self.clip, self.horizon = environment, clip, horizon
         count = environment.num_envs
         self.left = max(1, min(round(horizon * environment.config.control_rate), environment.max_episode_length))
         remaining = -(-environment.library.remaining(clip, frame) // environment.substeps)
@@ -175,10 +177,12 @@ class _Record:
             errors, weight = np.full((len(ERRORS), 1), np.nan), np.ones(1)
         means = (errors * weight).sum(axis=1) / weight.sum()
         strict = (self.survived_strict / self.possible).clamp(max=1.0)
+        clips = [success[self.clip.numpy() == number] for number in range(len(self.environment.library))]
         return Evaluation(
             success=float(success.mean()),
             success_interval=_interval(success, np.ones_like(success)),
             success_strict=float(strict.mean()),
+            success_by_clip=tuple(float(each.mean()) if len(each) else math.nan for each in clips),
             **{name: float(mean) for name, mean in zip(ERRORS, means, strict=True)},
             position_interval=_interval(errors[0], weight),
             rotation_interval=_interval(errors[1], weight),
