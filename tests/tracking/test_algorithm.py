@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import SeparateUpdates
@@ -190,3 +191,26 @@ def test_it_goes_on_from_its_state(g1: Robot, walking: Motion, preset: str, tmp_
         figures.append(each.algorithm.update())
     assert figures[0] == figures[1]
     assert all(map(torch.equal, made.algorithm.actor.parameters(), other.algorithm.actor.parameters()))
+
+
+def test_a_critic_may_have_a_rate_of_its_own(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    """Adam's first step moves every weight by its rate; the policy's rate is adapted and the critic's is not."""
+    made = learner(g1, [walking], tiny(critic_rate=2e-3, epochs=1, minibatches=1, gradient_norm=1e9))
+    made.collect()
+    before = [weight.detach().clone() for weight in made.algorithm.critic.parameters()]
+    made.algorithm.update()
+    pairs = zip(made.algorithm.critic.parameters(), before, strict=True)
+    steps = [float((now.detach() - was).abs().max()) for now, was in pairs]
+    assert max(steps) == pytest.approx(2e-3, rel=1e-3)
+    made.algorithm.learning_rate = 7e-4
+    for _ in range(2):
+        made.collect()
+        made.algorithm.update()
+    actor, critic = (group["lr"] for group in made.algorithm.optimizer.param_groups)
+    assert critic == 2e-3 != actor
+    save_state(tmp_path / "state", made.algorithm.save())
+    again = learner(g1, [walking], tiny(critic_rate=2e-3, epochs=1, minibatches=1))
+    again.algorithm.load(load_state(tmp_path / "state"))
+    assert [group["lr"] for group in again.algorithm.optimizer.param_groups] == [actor, critic]
+    with pytest.raises(InputError, match="critic_rate of their own"):
+        replace(TINY.agent, separate=SeparateUpdates(), critic_rate=1e-3)

@@ -45,6 +45,8 @@ class TrackerPPO(PPO):
             schedule="adaptive",
             desired_kl=agent.desired_kl,
         )
+        if agent.critic_rate is not None:
+            self._hold_critic_rate(agent.critic_rate)
         self.config, self.modulator, self.dt = config, modulator, environment.dt
         self._steps: list[dict[str, Tensor]] = []
         self._scale = EmpiricalDiscountedVariationNormalization([1], gamma=agent.discount)
@@ -54,6 +56,12 @@ class TrackerPPO(PPO):
         self._learn_normalisation(observations["policy"])
         self.figures: dict[str, float] = {}
         self.seconds = {"modulator": 0.0, "discriminator": 0.0, "policy": 0.0}
+
+    def _hold_critic_rate(self, rate: float) -> None:
+        """A rate of its own for the critic; rsl_rl adapts that of every group to how far the policy moved."""
+        groups = [{"params": list(network.parameters())} for network in (self.actor, self.critic)]
+        self.optimizer = torch.optim.Adam(groups, lr=self.learning_rate)
+        self.optimizer.register_step_pre_hook(lambda optimiser, *_: optimiser.param_groups[1].update(lr=rate))
 
     @staticmethod
     def _difference_width(environment: TrackingEnvironment) -> int:

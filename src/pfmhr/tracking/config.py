@@ -83,6 +83,8 @@ class AgentConfig:
     desired_kl: float = 0.1
     """Target of the adaptive rate. With few samples per iteration 0.01 pins the rate so low that nothing is learned,
     and with 0.05 a spin kick takes twice as long."""
+    critic_rate: float | None = None
+    """Learning rate of the critic; the policy's adaptive one unless said."""
     scale_rewards: bool = True
     """Divide rewards by rsl_rl's running deviation of their discounted sum (which goes on over the ends of episodes): a
     discriminator's scale drifts."""
@@ -91,7 +93,12 @@ class AgentConfig:
     def __post_init__(self) -> None:
         _require(self, at_least_one=("steps", "hidden", "epochs", "minibatches", "normaliser_samples"))
         _require(self, positive=("actor_output_scale", "std", "observation_clip", "clip", "advantage_clip"))
-        _require(self, positive=("gradient_norm", "learning_rate", "desired_kl"), not_negative=("entropy",))
+        _require(self, positive=("gradient_norm", "learning_rate", "critic_rate", "desired_kl"))
+        _require(self, not_negative=("entropy",))
+        if self.separate is not None and self.critic_rate is not None:
+            raise InputError(
+                "separate updates have a critic_rate of their own", got=self.critic_rate, code="bad_config"
+            )
         _require(self, shares=("discount", "trace"))
 
 
