@@ -67,12 +67,17 @@ class Learner:
         return {name: torch.cat([step[name] for step in told]) for name in told[0]}
 
 
-def learner(robot: Robot, motions: list[Motion], config: TrackerConfig, modulator: Modulator | None = None) -> Learner:
+def learner(
+    robot: Robot, motions: list[Motion], config: TrackerConfig, modulator: Modulator | None = None, ready: bool = True
+) -> Learner:
+    """``ready``: whether the policy learns from the first rollout on."""
     torch.manual_seed(0)
     environment = TrackingEnvironment(
         robot, motions, config.environment, threads=1, rotations=config.adversary.joints == "rotations"
     )
-    return Learner(environment, TrackerPPO(environment, config, modulator or Watcher()))
+    algorithm = TrackerPPO(environment, config, modulator or Watcher())
+    algorithm._ready = ready
+    return Learner(environment, algorithm)
 
 
 def tiny(**agent: Any) -> TrackerConfig:

@@ -130,6 +130,38 @@ def test_the_first_rollout_is_normalised_by_itself(g1: Robot, walking: Motion) -
     assert torch.equal(adversary.replay.rows[:48], cut)
 
 
+def test_the_first_rollout_teaches_normalisers_and_discriminator_alone(g1: Robot, walking: Motion) -> None:
+    made = learner(g1, [walking], TINY, ready=False)
+    algorithm, adversary = made.algorithm, made.algorithm.adversary
+    assert adversary is not None
+    judges = [algorithm.actor, algorithm.critic, adversary.network]
+    moved = []
+    for _ in range(2):
+        before = [[weight.detach().clone() for weight in judge.parameters()] for judge in judges]
+        made.collect()
+        algorithm.update()
+        after = [list(judge.parameters()) for judge in judges]
+        moved.append([not all(map(torch.equal, *pair)) for pair in zip(before, after, strict=True)])
+        if len(moved) == 1:
+            assert int(algorithm.actor.obs_normalizer.count) == 6 + 48 and int(adversary.normaliser.count) == 48
+            assert int(algorithm._scale.emp_norm.count) == 0
+    assert moved == [[False, False, True], [True, True, True]]
+    assert int(algorithm._scale.emp_norm.count) == 48 and int(adversary.normaliser.count) == 96
+
+
+def test_every_clip_has_its_own_mean_for_a_unit(g1: Robot, walking: Motion) -> None:
+    made = learner(g1, [walking, walking], tiny(advantage_clip=1e9))
+    made.algorithm._scale = lambda rewards: rewards  # type: ignore[assignment,method-assign]
+    told = made.collect()
+    adversary = made.algorithm.adversary
+    assert adversary is not None
+    tracking = adversary.reward(told["difference"].clamp(-10, 10))
+    means = torch.stack([tracking[told["motion"] == clip].mean() for clip in range(2)])
+    expected = tracking * (means.mean() / means)[told["motion"]]
+    found = made.algorithm.storage.rewards.flatten() - 0.99 * told["late"] * made.algorithm.storage.values.flatten()
+    assert float((means[0] - means[1]).abs()) > 1e-3 and torch.allclose(found, expected, atol=1e-5)
+
+
 def test_a_normaliser_learns_after_the_rollout_it_served(g1: Robot, walking: Motion) -> None:
     made = learner(g1, [walking], TINY)
     made.collect()

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from pfmhr.reward import Modulator
 from pfmhr.tracking.adversary import Adversary
+from pfmhr.tracking.balance import ClipMeans
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.networks import TrackerNetwork
@@ -49,11 +50,13 @@ class TrackerPPO(PPO):
             self._hold_critic_rate(agent.critic_rate)
         self.config, self.modulator, self.dt = config, modulator, environment.dt
         self._steps: list[dict[str, Tensor]] = []
+        self._units = ClipMeans(len(environment.library), memory=10_000)
         self._scale = EmpiricalDiscountedVariationNormalization([1], gamma=agent.discount)
         width = self._difference_width(environment)
         self.adversary = Adversary(width, config.adversary) if config.reward == "add" else None
         self._separate = SeparateOptimisers(self, agent.separate) if agent.separate else None
         self._learn_normalisation(observations["policy"])
+        self._ready = False
         self.figures: dict[str, float] = {}
         self.seconds = {"modulator": 0.0, "discriminator": 0.0, "policy": 0.0}
 
@@ -80,9 +83,9 @@ class TrackerPPO(PPO):
         """Rewards of the whole rollout at once, then returns and advantages."""
         kept = {name: torch.cat([step[name] for step in self._steps]) for name in self._steps[0]}
         rollout = (len(self._steps), -1)
-        rewards = self._tracking_reward(kept)
+        tracking = self._tracking_reward(kept)
         self.figures |= {name: float(part.mean()) for name, part in kept.items() if name.startswith("reward_")}
-        self.figures |= {"reward_tracking": float(rewards.mean()), "reward_tracking_std": float(rewards.std())}
+        self.figures |= {"reward_tracking": float(tracking.mean()), "reward_tracking_std": float(tracking.std())}
         begun = time.perf_counter()
         factor = self.modulator(
             kept["previous_pose"],
@@ -92,14 +95,16 @@ class TrackerPPO(PPO):
             valid=kept["valid"],
             reference_pose=kept["reference_pose"],
         )
-        rewards = torch.where(kept["valid"], self.modulator.combine(rewards, factor), 0.0).view(rollout)
+        rewards = torch.where(kept["valid"], self.modulator.combine(tracking, factor), 0.0)
         self.seconds["modulator"] += time.perf_counter() - begun
         self.figures |= {f"modulator_{name}": value for name, value in self.modulator.statistics().items()}
         self.figures |= {"reward": float(rewards.mean())}
-        if self.config.agent.scale_rewards:
-            rewards = torch.stack([self._scale(step[:, None]).squeeze(1) for step in rewards])
-        late = kept["time_outs"].view(rollout)
-        self.storage.rewards = (rewards + self.gamma * late * self.storage.values.squeeze(-1))[..., None]
+        if self.config.agent.scale_rewards and self._ready:
+            self._units.learn(kept["motion"][kept["valid"]], tracking[kept["valid"]])
+            rewards = rewards / self._units.relative()[kept["motion"]]
+            rewards = torch.cat([self._scale(step[:, None]).squeeze(1) for step in rewards.view(rollout)])
+        rewards = rewards + self.gamma * kept["time_outs"] * self.storage.values.flatten()
+        self.storage.rewards = rewards.view(*rollout, 1)
         super().compute_returns(obs)
         self.storage.advantages.clamp_(-self.config.agent.advantage_clip, self.config.agent.advantage_clip)
         self._steps.clear()
@@ -118,16 +123,24 @@ class TrackerPPO(PPO):
         return self.adversary.reward(differences)
 
     def update(self) -> dict[str, float]:
-        """One iteration of learning: policy and values, then the discriminator; returns mean figures."""
+        """One iteration of learning: policy and values, then the discriminator; returns mean figures.
+
+        The first rollout only teaches normalisers and discriminator. Before it observations are divided by the spread
+        of starting states, and what an untrained discriminator gives, 25 times too much with unlucky weights,
+        would weigh on the rewards' unit for a million samples.
+        """
         begun = time.perf_counter()
-        losses = self._separate.update() if self._separate else super().update()
+        first, self._ready = not self._ready, True
+        losses = {} if first else self._separate.update() if self._separate else super().update()
+        self.storage.clear()
         self._learn_normalisation(self.storage.observations["policy"].flatten(0, 1))
         middle = time.perf_counter()
         figures = {**self.figures, **{f"{name}_loss": value for name, value in losses.items()}}
         figures |= {"learning_rate": self.learning_rate, "action_std": float(self.actor.output_std.detach().mean())}
         if self.adversary is not None:
             figures |= self.adversary.update(self._differences)
-            self.adversary.normaliser.learn(self._differences)
+            if not first:  # whose differences it was given before their rewards
+                self.adversary.normaliser.learn(self._differences)
         self.seconds["policy"] += middle - begun
         self.seconds["discriminator"] += time.perf_counter() - middle
         self.figures = {}
@@ -159,6 +172,7 @@ class TrackerPPO(PPO):
         state["reward_scale"] = self._scale.state_dict()
         if self._scale.disc_avg.avg is not None:
             state["reward_average"] = self._scale.disc_avg.avg
+        state["clip_rewards"] = self._units.means
         state["rate"] = self.learning_rate
         return state
 
@@ -171,5 +185,7 @@ class TrackerPPO(PPO):
             self.adversary.load_state_dict(loaded_dict["adversary"])
         self._scale.load_state_dict(loaded_dict["reward_scale"])
         self._scale.disc_avg.avg = loaded_dict.get("reward_average")
+        self._units.means = loaded_dict["clip_rewards"]
         self.learning_rate = float(loaded_dict["rate"])
+        self._ready = True
         return True

@@ -37,7 +37,10 @@ class EnvironmentConfig:
     boxes: tuple[Box, ...] | None = None
     """Static boxes; the skill's unless said."""
     weights: tuple[float, ...] = ()
-    """How often each of several clips is drawn; equally often unless said."""
+    """How much of the samples, or of the episodes, each of several clips gets; equally much unless said."""
+    balanced: bool = True
+    """Whether clips share the samples. Otherwise they share the episodes, and those of a hard clip soon end: of
+    five clips one then got 40 % of the samples and the two hardest 7 and 8 %."""
     key_bodies: tuple[str, ...] = (
         *("left_ankle_roll_link", "right_ankle_roll_link", "torso_link"),
         *("left_wrist_yaw_link", "right_wrist_yaw_link"),
@@ -87,7 +90,8 @@ class AgentConfig:
     """Learning rate of the critic; the policy's adaptive one unless said."""
     scale_rewards: bool = True
     """Divide rewards by rsl_rl's running deviation of their discounted sum (which goes on over the ends of episodes): a
-    discriminator's scale drifts."""
+    discriminator's scale drifts. Of several clips each first has its own mean for a unit: the discriminator gives
+    little for what is hard, and the policy would rather polish what is easy."""
     separate: SeparateUpdates | None = None
 
     def __post_init__(self) -> None:
@@ -249,6 +253,7 @@ def tracker_preset(name: Preset) -> TrackerConfig:
         observation="world",
         actions="absolute",
         termination_distance=1.0,
+        balanced=False,
     )
     agent = AgentConfig(
         steps=32,

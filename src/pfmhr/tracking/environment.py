@@ -16,6 +16,7 @@ from pfmhr.errors import unknown_name
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation, Scene, SceneConfig
+from pfmhr.tracking.balance import ClipMeans
 from pfmhr.tracking.config import EnvironmentConfig
 from pfmhr.tracking.deepmimic import deepmimic_terms, joint_weights
 from pfmhr.tracking.library import Frames, MotionLibrary
@@ -89,6 +90,7 @@ class TrackingEnvironment(VecEnv):
         self.episode_length_buf = torch.zeros(self.num_envs, dtype=torch.long)
         self.last_action = torch.zeros(self.num_envs, self.num_actions)
         self.body_pos = torch.zeros(self.num_envs, len(robot.body_names), 3)
+        self._lengths = ClipMeans(len(self.library), memory=500)
         self.counts = {"exploded": 0, "contact": 0, "distance": 0, "finished": 0, "timed_out": 0}
         self.reset()
 
@@ -110,6 +112,11 @@ class TrackingEnvironment(VecEnv):
         self.episode_length_buf[ids] = 0
         self.last_action[ids] = 0.0
         self.body_pos[ids] = reference.body_pos  # sensors still show the last episode
+
+    def _restart(self, ids: Tensor) -> None:
+        self._lengths.learn(self.clip[ids], self.episode_length_buf[ids].float())
+        tilt = 1.0 / self._lengths.relative() if self.config.balanced else 1.0
+        self._start(ids, *self.library.draw(len(ids), self.generator, tilt))
 
     # Seeing
 
@@ -171,8 +178,7 @@ class TrackingEnvironment(VecEnv):
         dones = failed | ended | late
         extras["failed"] = failed
         if bool(dones.any()):
-            ids = dones.nonzero().squeeze(1)
-            self._start(ids, *self.library.draw(len(ids), self.generator))
+            self._restart(dones.nonzero().squeeze(1))
         return self.get_observations(), rewards, dones, extras
 
     def _rewards(self, state: RobotState, reference: Frames, bodies: Tensor) -> dict[str, Tensor]:
@@ -224,6 +230,7 @@ class TrackingEnvironment(VecEnv):
             "last_action": self.last_action,
             "body_pos": self.body_pos,
             "generator": self.generator.get_state(),
+            "clip_lengths": self._lengths.means,
             "counts": dict(self.counts),
         }
 
@@ -234,6 +241,7 @@ class TrackingEnvironment(VecEnv):
             getattr(self, name).copy_(state[name])
         self.episode_length_buf.copy_(state["episode_length"])
         self.generator.set_state(state["generator"])
+        self._lengths.means = state["clip_lengths"]
         self.counts.update({name: int(value) for name, value in state["counts"].items()})
 
 

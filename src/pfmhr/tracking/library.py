@@ -90,9 +90,13 @@ class MotionLibrary:
         """What the table of frames takes."""
         return sum(getattr(self._table, field.name).nbytes for field in fields(Frames)) / 1e6
 
-    def draw(self, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Random clips ``(N,)`` by weight and random frames ``(N,)`` of each, its end left out."""
-        clip = torch.multinomial(self._weights, count, replacement=True, generator=generator).to(self.length.device)
+    def draw(self, count: int, generator: torch.Generator, tilt: Tensor | float = 1.0) -> tuple[Tensor, Tensor]:
+        """Random clips ``(N,)`` and random frames ``(N,)`` of each, its end left out.
+
+        Clips by their weights, times ``tilt`` ``(M,)``.
+        """
+        weights = self._weights * tilt
+        clip = torch.multinomial(weights, count, replacement=True, generator=generator).to(self.length.device)
         share = torch.rand(count, generator=generator).to(self.length.device)
         return clip, (share * self.length[clip]).long()
 
