@@ -73,6 +73,17 @@ def test_a_cell_is_a_command_line(tmp_path: Path) -> None:
         and "--seed 1" in text
     )
     assert "embedded:walk" in cells["walk-add-residual-0"].motions
+    assert "set" not in dict(cells["walk-add-residual-0"].options)
+
+
+def test_settings_of_all_of_a_skill_and_of_a_method_add_up(tmp_path: Path) -> None:
+    text = """
+    set = ["agent.std=0.2"]
+    methods = { add = {}, pfm = { set = ["agent.std=0.4"] } }
+    skills = { walk = { motion = "a.npz", set = ["agent.steps=8"] } }
+    """
+    found = [dict(cell.options)["set"] for cell in Matrix.read(declared(tmp_path, text)).cells]
+    assert found == [("agent.std=0.2", "agent.steps=8"), ("agent.std=0.2", "agent.steps=8", "agent.std=0.4")]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ def _list_of(kind: Callable[[Any], bool], value: Any) -> bool:
 
 _Kinds = dict[str, tuple[Callable[[Any], bool], str]]
 _NUMBER, _WHOLE, _TEXT = (_number, "a number"), (_whole, "a whole number"), (_text, "a text")
-_SHARED: _Kinds = {"preset": _TEXT, "environments": _WHOLE, "episodes": _WHOLE, "evaluate_every": _WHOLE}
+_SET: _Kinds = {"set": (lambda value: _list_of(_text, value), 'a list of "section.name=value"')}
+_SHARED: _Kinds = {"preset": _TEXT, "environments": _WHOLE, "episodes": _WHOLE, "evaluate_every": _WHOLE, **_SET}
 _TOP: _Kinds = {
     "name": _TEXT,
     "data": _TEXT,
@@ -54,7 +55,7 @@ _TOP: _Kinds = {
 _METHOD: _Kinds = {
     **{"prior": _TEXT, "modulator": _TEXT, "reward": _TEXT},
     **{"t_eval": _NUMBER, "alpha": _NUMBER, "p_good": _NUMBER, "p_bad": _NUMBER},
-    "set": (lambda value: _list_of(_text, value), 'a list of "section.name=value"'),
+    **_SET,
     "pooled": (lambda value: isinstance(value, bool), "true or false"),
 }
 _SKILL: _Kinds = {
@@ -63,6 +64,7 @@ _SKILL: _Kinds = {
     "trim": (lambda value: _list_of(_number, value) and len(value) == 2, "[start, stop] in s"),
     "fps": _NUMBER,
     "horizon": (lambda value: _list_of(_number, value), "a list of s"),
+    **_SET,
 }
 
 
@@ -145,7 +147,8 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
             key.replace("_", "-"): value for key, value in (settings | about).items() if key != "motion"
         }
         options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
-        options |= {"actions": space, "seed": seed}
+        changed = [each for table in (content, about, settings) for each in table.get("set", [])]
+        options |= ({"set": tuple(changed)} if changed else {}) | {"actions": space, "seed": seed}
         placed = tuple(_placed(motion, content.get("data", "")) for motion in motions)
         cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed, settings))
     _refuse_folders(path, [name, *(cell.name for cell in cells)])
