@@ -1,42 +1,25 @@
-"""Training state on disk: one safetensors file per checkpoint, whole or absent, no pickles."""
+"""Checkpoints of a training loop: the newest two, each whole or absent."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import safetensors.torch
-import torch
-from safetensors import SafetensorError, safe_open
-from torch import Tensor, nn
-from torch.optim import AdamW
+from torch import nn
+from torch.optim import Optimizer
 from torch.optim.swa_utils import AveragedModel
 
-from pfmhr.files import make_folder, write_atomically
+from pfmhr.errors import InputError
+from pfmhr.training.state import load_state, save_state
 
 KEEP = 2
 """Older checkpoints than the last two are deleted."""
 
 
-def checkpoint_path(folder: Path, step: int) -> Path:
-    """File of the state after ``step`` steps."""
-    return folder / f"step-{step:09d}.safetensors"
-
-
-def save_checkpoint(folder: Path, step: int, model: nn.Module, average: AveragedModel, optimiser: AdamW) -> None:
+def save_checkpoint(folder: Path, step: int, model: nn.Module, average: AveragedModel, optimiser: Optimizer) -> None:
     """Write weights, their average and the optimiser's moments after ``step`` steps."""
-    state: dict[str, Tensor] = {}
-    for name, parameter in model.named_parameters():
-        state[f"model.{name}"] = parameter.detach()
-        for moment in ("exp_avg", "exp_avg_sq"):
-            if parameter in optimiser.state:
-                state[f"{moment}.{name}"] = optimiser.state[parameter][moment]
-    for name, parameter in average.module.named_parameters():
-        state[f"average.{name}"] = parameter.detach()
-    data = safetensors.torch.save(
-        {name: value.cpu().contiguous() for name, value in state.items()}, {"step": str(step)}
-    )
-    make_folder(folder)
-    write_atomically(checkpoint_path(folder, step), lambda handle: handle.write(data))
+    learned = {"model": model, "average": average, "optimiser": optimiser}
+    state = {"step": step, **{name: part.state_dict() for name, part in learned.items()}}
+    save_state(folder / f"step-{step:09d}.safetensors", state)
     for old in sorted(folder.glob("step-*.safetensors"))[:-KEEP]:
         old.unlink()
 
@@ -47,29 +30,16 @@ def last_checkpoint(folder: Path) -> Path | None:
         litter.unlink()
     for path in sorted(folder.glob("step-*.safetensors"), reverse=True):
         try:
-            with safe_open(path, framework="pt") as handle:
-                int((handle.metadata() or {})["step"])
+            load_state(path)
             return path
-        except (SafetensorError, KeyError, ValueError, OSError):
+        except InputError:
             continue
     return None
 
 
-def load_checkpoint(path: Path, model: nn.Module, average: AveragedModel, optimiser: AdamW) -> int:
+def load_checkpoint(path: Path, model: nn.Module, average: AveragedModel, optimiser: Optimizer) -> int:
     """Restore everything to the bit; returns the number of steps done."""
-    with safe_open(path, framework="pt") as handle:
-        step = int((handle.metadata() or {})["step"])
-    state = safetensors.torch.load_file(path)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(state[f"model.{name}"])
-            if f"exp_avg.{name}" in state:
-                optimiser.state[parameter] = {
-                    "step": torch.tensor(float(step), device=parameter.device),  # where a fused optimiser wants it
-                    "exp_avg": state[f"exp_avg.{name}"].to(parameter.device).clone(),
-                    "exp_avg_sq": state[f"exp_avg_sq.{name}"].to(parameter.device).clone(),
-                }
-        for name, parameter in average.module.named_parameters():
-            parameter.copy_(state[f"average.{name}"])
-    average.n_averaged.fill_(step)
-    return step
+    state = load_state(path)
+    for name, part in {"model": model, "average": average, "optimiser": optimiser}.items():
+        part.load_state_dict(state[name])
+    return int(state["step"])
