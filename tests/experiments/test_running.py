@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pfmhr.errors import InputError
 from pfmhr.experiments import Matrix, processes, run_matrix
+from pfmhr.experiments.report import summarise
 from pfmhr.experiments.running import Standing
 from pfmhr.experiments.wording import duration
 from pfmhr.files import exclusive
@@ -196,7 +199,58 @@ def test_what_was_begun_is_gone_on_with_and_not_replaced(tmp_path: Path, declare
     assert times[0] < times[1]
 
 
+def stored(matrix: Matrix, folder: Path, to: Path) -> dict[str, Any]:
+    """The report of an experiment, kept in a file."""
+    report = summarise(matrix, folder)
+    to.write_text(json.dumps(report))
+    return report
+
+
+def test_a_matrix_goes_on_from_its_stored_report_alone(tmp_path: Path, declare: Declare) -> None:
+    """Seed 0 was run on a machine that is gone: it is not run again, and the report of both seeds has it as it was."""
+    report = tmp_path / "report.json"
+    run_matrix(declare("fine"), tmp_path / "gone", program=STUB)
+    before = stored(declare("fine"), tmp_path / "gone", report)
+    shutil.rmtree(tmp_path / "gone")
+    both, here = declare("fine", seeds=2), tmp_path / "here"
+    assert all(outcome.finished for outcome in run_matrix(both, here, program=STUB, reuse=[report]))
+    assert [len(attempts(here, "fine", seed)) for seed in (0, 1)] == [0, 1]
+    after = stored(both, here, report)
+    assert after["runs"][0] == before["runs"][0]
+    assert after["rows"][0]["samples_to_80"] == [80e-6, 81e-6] and after["rows"][0]["minutes"] == 0.1
+
+
+def test_a_stored_run_is_taken_if_it_is_long_enough_and_begun_anew_if_it_is_to_be_longer(
+    tmp_path: Path, declare: Declare
+) -> None:
+    """Nothing is left of it to go on from."""
+    report, here = tmp_path / "report.json", tmp_path / "here"
+    run_matrix(declare("fine"), tmp_path / "gone", program=STUB)
+    stored(declare("fine"), tmp_path / "gone", report)
+    run_matrix(declare("fine"), here, program=STUB, reuse=[report])
+    assert attempts(here, "fine") == []
+    path = tmp_path / "stubs.toml"
+    path.write_text(path.read_text().replace("samples = 100", "samples = 150"))
+    run_matrix(Matrix.read(path), here, program=STUB, reuse=[report])
+    assert len(attempts(here, "fine")) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("[]", "not a report of an experiment"),
+        ("{", "unreadable JSON"),
+        ('{"runs": [{"settings": {}, "samples": []}]}', "incomplete run in a report"),
+    ],
+)
+def test_a_file_that_is_no_report_is_refused(content: str, told: str, tmp_path: Path, declare: Declare) -> None:
+    (tmp_path / "report.json").write_text(content)
+    with pytest.raises(InputError, match=told):
+        run_matrix(declare("fine"), tmp_path / "runs", program=STUB, reuse=[tmp_path / "report.json"])
+    assert not (tmp_path / "runs" / "fine-add-residual-0").exists()
+
+
 def test_a_folder_to_reuse_that_is_not_there_is_told_before_anything_runs(tmp_path: Path, declare: Declare) -> None:
-    with pytest.raises(InputError, match="no folder of runs to reuse"):
+    with pytest.raises(InputError, match="no runs to reuse"):
         run_matrix(declare("fine"), tmp_path / "runs", program=STUB, reuse=[tmp_path / "nowhere"])
     assert not (tmp_path / "runs" / "fine-add-residual-0").exists()

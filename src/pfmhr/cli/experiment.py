@@ -34,6 +34,7 @@ def run(
         pfmhr experiment run experiments/single_motion.toml
         pfmhr experiment run experiments/single_motion.toml --engine ray
         pfmhr experiment run experiments/rivals.toml --reuse runs/experiments/absolute_walk
+        pfmhr experiment run experiments/rivals.toml --reuse results/experiment_rivals.json
 
     Args:
         file: the matrix, a toml file.
@@ -41,7 +42,8 @@ def run(
         engine: processes on this machine, or tasks of a Ray cluster.
         workers: runs at once on this machine, each on one thread; a cluster that is there runs as many as it has cores.
         attempts: how often a cell that fails is tried.
-        reuse: folders of other experiments; runs of the same settings that finished there are copied, not repeated.
+        reuse: folders or stored reports of experiments, made here or elsewhere; what has finished there with the
+            same settings is taken from there and not repeated.
         json: print one JSON object.
     """
     from pfmhr.experiments import Matrix, run_matrix

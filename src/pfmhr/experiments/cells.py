@@ -8,9 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell, Matrix
 from pfmhr.experiments.processes import FAILED, RESULT, is_finished
-from pfmhr.training.logging import read_metrics
 
 ERRORS = ("success", "success_strict", "position_error", "rotation_error", "body_error")
 """What every evaluation tells and a table may want."""
@@ -43,12 +43,16 @@ class Done:
     @property
     def summary(self) -> dict[str, Any]:
         """This run alone: its curve, its errors at the end from both kinds of start, its time, its prior's work."""
+        if "summary" in self.result:
+            return self.result["summary"] | {"cell": self.cell.name}
         seen = self.result["evaluations"]
         return {
             "cell": self.cell.name,
+            "settings": self.cell.settings,
             **{key: self.result[key] for key in ("prior_sha256",) if self.result.get(key)},
             **{key: self.result["made_by"][key] for key in ("commit", "processor") if "made_by" in self.result},
             "samples_to_80": self.result["samples_to_80"],
+            "grid": self.result["grid"],
             "seconds": self.result["seconds"],
             "time_shares": self.result.get("time_shares", {}),
             "final": {start: _rounded(found) for start, found in self.result["final"].items()},
@@ -59,6 +63,8 @@ class Done:
 
     def _modulation(self, samples: list[int]) -> dict[str, list[float]]:
         """Mean factor and region shares over the iterations between evaluations; nothing without a modulator."""
+        from pfmhr.training.logging import read_metrics  # with it comes torch, which what starts cells does without
+
         lines = [line for line in read_metrics(self.folder) if "modulator_multiplier" in line]
         spans = [[line for line in lines if low < line["step"] <= high] for low, high in pairwise(samples)]
         return {
@@ -72,6 +78,21 @@ def finished(matrix: Matrix, folder: Path) -> list[Done]:
     """The cells of a matrix that have a result, in its order."""
     done = [(cell, folder / cell.name) for cell in matrix.cells if is_finished(cell, folder / cell.name)]
     return [Done(cell, json.loads((run / RESULT).read_bytes()), run) for cell, run in done]
+
+
+def result_of_summary(summary: dict[str, Any], where: Path) -> dict[str, Any]:
+    """The result of a run of which only :attr:`Done.summary` was kept, in a report at ``where``."""
+    try:
+        each = zip(summary["samples"], *(summary[key] for key in ERRORS), strict=True)
+        return {
+            "samples": summary["samples"][-1],
+            "evaluations": [dict(zip(("samples", *ERRORS), values, strict=True)) for values in each],
+            **{key: summary[key] for key in ("samples_to_80", "grid", "seconds", "final")},
+            **{key: summary[key] for key in ("prior_sha256",) if key in summary},
+            "summary": summary,
+        }
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise InputError(f"incomplete run in a report: {error!r}", where=where, code="bad_experiment") from error
 
 
 def failures(matrix: Matrix, folder: Path) -> dict[str, str]:

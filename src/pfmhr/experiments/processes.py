@@ -171,6 +171,11 @@ def is_finished(cell: Cell, run: Path) -> bool:
         result = read_json(path, "bad_run")
     except FileNotFoundError:
         return False
+    return is_long_enough(cell, result, path)
+
+
+def is_long_enough(cell: Cell, result: Any, path: Path) -> bool:
+    """Whether a result, read from ``path``, is of as many samples as the cell is to have by now."""
     try:
         return int(result["samples"]) >= int(dict(cell.options).get("samples", 0))
     except (ValueError, KeyError, TypeError) as error:

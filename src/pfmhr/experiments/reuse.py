@@ -1,46 +1,99 @@
-"""Finished runs of other experiments: a baseline that several matrices compare with is trained once."""
+"""Finished runs from elsewhere: a baseline of several matrices is trained once, a matrix goes on on another machine."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
+from pfmhr.experiments.cells import result_of_summary
 from pfmhr.experiments.matrix import Cell
-from pfmhr.experiments.processes import CELL, is_finished
-from pfmhr.files import read_json
+from pfmhr.experiments.processes import CELL, RESULT, is_finished, is_long_enough
+from pfmhr.files import make_folder, read_json, write_json
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A run from elsewhere."""
+
+    settings: Any
+    """What it was begun with."""
+    finished: Callable[[Cell], bool]
+    put: Callable[[Path], object]
+    """Makes what is there of it in a new folder."""
 
 
 def reuse_runs(cells: Sequence[Cell], folder: Path, others: Sequence[Path]) -> list[Cell]:
-    """Copy runs of the same settings, finished in other folders, for cells that were not begun; returns those cells."""
-    runs = [run for other in others for run in _runs(other)]
+    """Take runs of the same settings, finished elsewhere, for cells that were not begun; returns those cells.
+
+    Args:
+        others: folders of experiments, whose runs are copied whole; or stored reports of experiments, of whose runs
+            there is what a report needs and no policy.
+    """
+    known = [run for other in others for run in _runs(other)]
     taken = []
     for cell in cells:
+        _forget(cell, folder / cell.name)
         if (folder / cell.name).exists():
             continue
         settings = json.loads(json.dumps(cell.settings))
-        for run, had in runs:
-            if had == settings and is_finished(cell, run):
-                _copy(run, folder / cell.name)
+        for run in known:
+            if run.settings == settings and run.finished(cell):
+                _place(run, folder / cell.name)
                 taken.append(cell)
                 break
     return taken
 
 
-def _runs(other: Path) -> list[tuple[Path, Any]]:
-    """Runs of an experiment and what each was begun with."""
+def _runs(other: Path) -> list[_Found]:
+    """Runs of an experiment's folder, or of its stored report."""
+    if other.is_file():
+        return _stored(other)
     if not other.is_dir():
-        raise InputError("no folder of runs to reuse", where=other, expected="runs/experiments/NAME", code="not_found")
-    return [(path.parent, read_json(path, "bad_run")) for path in sorted(other.glob(f"*/{CELL}"))]
+        expected = "runs/experiments/NAME or results/experiment_NAME.json"
+        raise InputError("no runs to reuse", where=other, expected=expected, code="not_found")
+    return [
+        _Found(read_json(path, "bad_run"), partial(is_finished, run=path.parent), partial(shutil.copytree, path.parent))
+        for path in sorted(other.glob(f"*/{CELL}"))
+    ]
 
 
-def _copy(run: Path, to: Path) -> None:
+def _stored(report: Path) -> list[_Found]:
+    content = read_json(report, "bad_experiment")
+    if not (isinstance(content, dict) and isinstance(content.get("runs"), list)):
+        raise InputError("not a report of an experiment", where=report, expected="runs", code="bad_experiment")
+    found = []
+    for summary in content["runs"]:
+        if "settings" not in summary:
+            continue  # of a report from before settings were kept: nobody can say what these were
+        result = result_of_summary(summary, report)
+        finished = partial(is_long_enough, result=result, path=report)
+        found.append(_Found(summary["settings"], finished, partial(_write, summary["settings"], result)))
+    return found
+
+
+def _write(settings: Any, result: dict[str, Any], to: Path) -> None:
+    make_folder(to)
+    write_json(to / CELL, settings)
+    write_json(to / RESULT, result)
+
+
+def _forget(cell: Cell, run: Path) -> None:
+    """A run of which only the summary is here cannot go on; if it is to be longer, it begins anew."""
+    path = run / RESULT
+    if path.exists() and "summary" in read_json(path, "bad_run") and not is_finished(cell, run):
+        shutil.rmtree(run)
+
+
+def _place(run: _Found, to: Path) -> None:
     """Whole or not at all: a name that says it is not a cell's until everything is there."""
     unfinished = to.with_name(f".{to.name}.copy")
     shutil.rmtree(unfinished, ignore_errors=True)
-    shutil.copytree(run, unfinished)
+    run.put(unfinished)
     os.replace(unfinished, to)
