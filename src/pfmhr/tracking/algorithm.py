@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -20,6 +21,8 @@ from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.networks import TrackerNetwork
 from pfmhr.tracking.separate import SeparateOptimisers
 
+LOWEST_RATE, HIGHEST_RATE = 1e-5, 1e-2
+"""Bounds of an adaptive learning rate, as in rsl_rl."""
 
 class TrackerPPO(PPO):
     """rsl_rl's PPO with ADD's discriminator and a modulator of the tracking reward."""
@@ -43,7 +46,7 @@ class TrackerPPO(PPO):
             learning_rate=agent.learning_rate,
             max_grad_norm=agent.gradient_norm,
             use_clipped_value_loss=False,
-            schedule="adaptive",
+            schedule="adaptive" if agent.adapt == "minibatch" else "fixed",
             desired_kl=agent.desired_kl,
         )
         if agent.critic_rate is not None:
@@ -133,6 +136,8 @@ class TrackerPPO(PPO):
         first, self._ready = not self._ready, True
         losses = {} if first else self._separate.update() if self._separate else super().update()
         self.storage.clear()
+        if not first and not self._separate and self.config.agent.adapt == "iteration":
+            self.figures["policy_kl"] = self._adapt_rate()
         self._learn_normalisation(self.storage.observations["policy"].flatten(0, 1))
         middle = time.perf_counter()
         figures = {**self.figures, **{f"{name}_loss": value for name, value in losses.items()}}
@@ -145,6 +150,23 @@ class TrackerPPO(PPO):
         self.seconds["discriminator"] += time.perf_counter() - middle
         self.figures = {}
         return figures
+
+    def _adapt_rate(self) -> float:
+        """Change the rate by how far this iteration moved the policy, and return that: a KL divergence.
+
+        It grows with the square of the rate.
+        """
+        storage = self.storage
+        with torch.no_grad():
+            self.actor(storage.observations.flatten(0, 1), stochastic_output=True)
+            before = tuple(values.flatten(0, 1) for values in storage.distribution_params or ())
+            moved = float(self.actor.get_kl_divergence(before, self.actor.output_distribution_params).mean())
+        change = math.sqrt(self.config.agent.desired_kl / max(moved, 1e-9))
+        self.learning_rate *= min(1.5, max(0.5, change))
+        self.learning_rate = min(HIGHEST_RATE, max(LOWEST_RATE, self.learning_rate))
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate
+        return moved
 
     def _learn_normalisation(self, observations: Tensor) -> None:
         for network in (self.actor, self.critic):

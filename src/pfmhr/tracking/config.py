@@ -86,6 +86,9 @@ class AgentConfig:
     desired_kl: float = 0.1
     """Target of the adaptive rate. With few samples per iteration 0.01 pins the rate so low that nothing is learned,
     and with 0.05 a spin kick takes twice as long."""
+    adapt: Literal["minibatch", "iteration"] = "minibatch"
+    """When the rate adapts. With every minibatch, as in rsl_rl, it swings between its bounds with few samples: what
+    moved the policy too far still counts for all that is left of the iteration. Once an iteration it is steady."""
     critic_rate: float | None = None
     """Learning rate of the critic; the policy's adaptive one unless said."""
     scale_rewards: bool = True
