@@ -246,3 +246,42 @@ def test_a_critic_may_have_a_rate_of_its_own(g1: Robot, walking: Motion, tmp_pat
     assert [group["lr"] for group in again.algorithm.optimizer.param_groups] == [actor, critic]
     with pytest.raises(InputError, match="critic_rate of their own"):
         replace(TINY.agent, separate=SeparateUpdates(), critic_rate=1e-3)
+
+
+def test_a_rate_that_adapts_once_an_iteration_is_steady_within_it(g1: Robot, walking: Motion) -> None:
+    """By √(desired / moved), the divergence of normal distributions computed by hand; every minibatch has one rate."""
+    made = learner(g1, [walking], tiny(adapt="iteration", desired_kl=0.05, learning_rate=1e-3, epochs=3))
+    algorithm, rates = made.algorithm, []
+    algorithm.optimizer.register_step_pre_hook(lambda optimiser, *_: rates.append(optimiser.param_groups[0]["lr"]))
+    made.collect()
+    observations, parameters = (
+        algorithm.storage.observations.flatten(0, 1).clone(),
+        algorithm.storage.distribution_params,
+    )
+    assert parameters is not None
+    mean, std = (values.flatten(0, 1).clone() for values in parameters)
+    normaliser = {name: value.clone() for name, value in algorithm.actor.obs_normalizer.state_dict().items()}
+    figures = algorithm.update()
+    assert rates == [1e-3] * 6
+    algorithm.actor.obs_normalizer.load_state_dict(normaliser)  # which learned from the rollout afterwards
+    with torch.no_grad():
+        algorithm.actor(observations, stochastic_output=True)
+        new_mean, new_std = algorithm.actor.output_distribution_params
+    each = (new_std / std).log() + (std**2 + (mean - new_mean) ** 2) / (2 * new_std**2) - 0.5
+    moved = float(each.sum(dim=1).mean())
+    assert figures["policy_kl"] == pytest.approx(moved, rel=1e-4) and moved > 0
+    assert figures["learning_rate"] == pytest.approx(1e-3 * min(1.5, max(0.5, math.sqrt(0.05 / moved))), rel=1e-4)
+    assert algorithm.optimizer.param_groups[0]["lr"] == figures["learning_rate"]
+
+
+@pytest.mark.parametrize(("desired", "change"), [(1e-9, 0.5), (1e9, 1.5)])
+def test_a_rate_changes_by_a_bounded_factor_and_stays_in_its_bounds(
+    g1: Robot, walking: Motion, desired: float, change: float
+) -> None:
+    made = learner(g1, [walking], tiny(adapt="iteration", desired_kl=desired, learning_rate=1e-3))
+    for _ in range(9):
+        made.collect()
+        rate = made.algorithm.learning_rate
+        made.algorithm.update()
+        assert made.algorithm.learning_rate == pytest.approx(min(1e-2, max(1e-5, change * rate)))
+    assert made.algorithm.learning_rate == (1e-5 if change < 1 else 1e-2)
