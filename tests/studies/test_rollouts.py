@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from pfmhr.cli import main
+from pfmhr.errors import InputError
 from pfmhr.motion.embedded import embedded_motion
+from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
-from pfmhr.studies.rollouts import SOON, lost_soon, roll_out
+from pfmhr.studies.rollouts import SOON, lost_soon, roll_out, rollout_study
 from pfmhr.tracking import AgentConfig, EnvironmentConfig, TrackerConfig
 from pfmhr.tracking.runs import TrackerRun, train_tracker
 
@@ -69,6 +73,23 @@ def test_the_study_says_what_is_cut_and_where(run: Path, tmp_path: Path, capsys:
     kept = json.loads((tmp_path / "rollouts.json").read_text())
     assert kept["rows"] == told["rows"] and kept["p_good"] == 0.5 and "commit" in kept
     assert main(command) == 0 and "tells lost" in capsys.readouterr().out
+
+
+def test_a_run_is_looked_at_at_several_moments(run: Path, g1: Robot, tmp_path: Path) -> None:
+    """The same run with twice the samples is another moment of it; its own copy, or another seed, is not."""
+    config = TrackerRun.load(run).config
+    shutil.copytree(run, tmp_path / "longer")
+    train_tracker(tmp_path / "longer", g1, [embedded_motion("walk", g1)], replace(config, samples=64), threads=1)
+    early, late = TrackerRun.load(run), TrackerRun.load(tmp_path / "longer")
+    found = rollout_study([early, late], PosePrior.load("g1-small"), (0.75,), steps=STEPS)
+    assert [row["phase"] for row in found["rows"]] == ["beginning", "32 samples", "64 samples"] and found["samples"] == 64
+    alone = rollout_study([late], PosePrior.load("g1-small"), (0.75,), steps=STEPS)
+    assert found["rows"][0] == alone["rows"][0]
+    for other in (early, replace(early, config=replace(config, seed=5), samples=1)):
+        with pytest.raises(InputError, match="not another moment of the same run"):
+            rollout_study([early, other], PosePrior.load("g1-small"), (0.75,), steps=STEPS)
+    with pytest.raises(InputError, match="no run"):
+        rollout_study([], PosePrior.load("g1-small"))
 
 
 def test_too_few_steps_are_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from pfmhr.cli.options import tracking_extra, use_threads
 
 
 def rollouts(
-    run: tyro.conf.Positional[Path],
+    runs: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUN...")],
     /,
     prior: str = "g1-small",
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("runs/studies"),
@@ -26,14 +26,16 @@ def rollouts(
 ) -> int:
     """Would a prior cut anything a tracker does, when in training, and does what it cuts go wrong?
 
-    Rolls a tracking run out as it was when training began and as it is now. "tells lost" is the chance that a
+    Rolls a tracking run out as it was when training began and as it is now; of several copies of its directory, made
+    while it was trained, as it was then. "tells lost" is the chance that a
     transition of an episode that goes on has the higher percentile than one of an episode lost in the next 0.2 s.
 
     Examples:
         pfmhr study rollouts runs/walk --prior g1-small
+        pfmhr study rollouts runs/walk-early runs/walk-later runs/walk
 
     Args:
-        run: directory of a tracking run.
+        runs: directory of a tracking run, or of the same run at several moments.
         prior: a directory, a bundled prior's name, or a Hugging Face repository id.
         out: folder for json and csv.
         times: flow times to judge at; 0.3, 0.5, 0.75 and 0.9 unless said.
@@ -52,14 +54,14 @@ def rollouts(
     with tracking_extra():
         from pfmhr.studies.rollouts import TIMES, rollout_study
         from pfmhr.tracking.runs import TrackerRun
-    tracker, ramp = TrackerRun.load(run), Ramp(p_good=p_good, p_bad=p_bad)
+    trackers, ramp = [TrackerRun.load(run) for run in runs], Ramp(p_good=p_good, p_bad=p_bad)
     with progress_bar("judging") as progress:
-        result = rollout_study(tracker, PosePrior.load(prior), times or TIMES, ramp, steps, seed, progress)
-    about = {"run": str(run), "prior": prior, "p_good": p_good, "p_bad": p_bad, "seed": seed}
+        result = rollout_study(trackers, PosePrior.load(prior), times or TIMES, ramp, steps, seed, progress)
+    about = {"run": " ".join(map(str, runs)), "prior": prior, "p_good": p_good, "p_bad": p_bad, "seed": seed}
     write_study(out, "rollouts", {**result, **about}, result["rows"])
     if json:
         print_json(result)
         return 0
     print_table("", [column.replace("_", " ") for column in result["rows"][0]], cells(result["rows"]))
-    say(f"after {tracker.samples:,} samples of training; {out}/rollouts.json, .csv")
+    say(f"after {result['samples']:,} samples of training; {out}/rollouts.json, .csv")
     return 0

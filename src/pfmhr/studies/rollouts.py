@@ -1,14 +1,14 @@
 """What a prior says of the changes a policy really makes: whether it would cut anything, when, and whether it should.
 
 A factor of 1 on every transition changes nothing, and one that falls on all alike changes little. Here a trained
-run is rolled out twice, as it was when training began (no action but exploration) and as it is now, and every
-transition is judged at several flow times. Beside it stands what became of the episode.
+run is rolled out as it was when training began (no action but exploration) and as it is now, or was at several moments,
+and every transition is judged at several flow times. Beside it stands what became of the episode.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -47,7 +47,7 @@ class Rollout:
 
 
 def rollout_study(
-    run: TrackerRun,
+    runs: Sequence[TrackerRun],
     prior: PosePrior,
     times: Sequence[float] = TIMES,
     ramp: Ramp | None = None,
@@ -55,16 +55,20 @@ def rollout_study(
     seed: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Factors, regions and their meaning, per phase of training and flow time; and which joints move in cut changes."""
+    """Factors, regions and their meaning, per phase of training and flow time; and which joints move in cut changes.
+
+    Args:
+        runs: one, or copies of one that were made at several moments of its training.
+    """
     if steps <= SOON:
         raise InputError(
             "too few steps to see what becomes of an episode", expected=f"over {SOON}", got=steps, code="bad_config"
         )
-    ramp = ramp or Ramp()
+    ramp, run = ramp or Ramp(), _same(runs)
     start = torch.full((run.robot.num_joints,), run.config.agent.std)
     phases = {
         "beginning": roll_out(run, lambda observation: torch.zeros(len(observation), len(start)), start, steps, seed),
-        "now": roll_out(run, run.policy, run.exploration, steps, seed),
+        **{_moment(each, runs): roll_out(each, each.policy, each.exploration, steps, seed) for each in runs},
     }
     dt = 1.0 / run.config.environment.control_rate
     rows, joints = [], {}
@@ -79,6 +83,25 @@ def rollout_study(
             rows.append({"t_eval": flow_time, "phase": phase, **_figures(percentile, ramp, rollout)})
             joints[f"{phase}, {flow_time:g}"] = _moved(score, rollout, percentile < ramp.p_good, dt, run)
     return {"rows": rows, "joints": joints, "joint_names": list(run.robot.joint_names), "samples": run.samples}
+
+
+def _same(runs: Sequence[TrackerRun]) -> TrackerRun:
+    """The longest trained of runs that are one run at different moments."""
+    if not runs:
+        raise InputError("no run to roll out", code="bad_input")
+    first, *others = sorted(runs, key=lambda run: -run.samples)
+    for other in others:
+        apart = replace(other.config, samples=first.config.samples) != first.config
+        if apart or other.samples in [each.samples for each in runs if each is not other]:
+            expected = f"copies of {first.directory}, each made at another moment of its training"
+            raise InputError(
+                "not another moment of the same run", where=other.directory, expected=expected, code="bad_run"
+            )
+    return first
+
+
+def _moment(run: TrackerRun, runs: Sequence[TrackerRun]) -> str:
+    return "now" if len(runs) == 1 else f"{run.samples:,} samples"
 
 
 @torch.no_grad()

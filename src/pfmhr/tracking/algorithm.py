@@ -24,6 +24,7 @@ from pfmhr.tracking.separate import SeparateOptimisers
 LOWEST_RATE, HIGHEST_RATE = 1e-5, 1e-2
 """Bounds of an adaptive learning rate, as in rsl_rl."""
 
+
 class TrackerPPO(PPO):
     """rsl_rl's PPO with ADD's discriminator and a modulator of the tracking reward."""
 
