@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -90,12 +91,13 @@ def _same(runs: Sequence[TrackerRun]) -> TrackerRun:
     if not runs:
         raise InputError("no run to roll out", code="bad_input")
     first, *others = sorted(runs, key=lambda run: -run.samples)
-    for other in others:
-        apart = replace(other.config, samples=first.config.samples) != first.config
-        if apart or other.samples in [each.samples for each in runs if each is not other]:
-            expected = f"copies of {first.directory}, each made at another moment of its training"
+    for later, run in pairwise([first, *others]):
+        if run.samples == later.samples or replace(run.config, samples=first.config.samples) != first.config:
             raise InputError(
-                "not another moment of the same run", where=other.directory, expected=expected, code="bad_run"
+                "not another moment of the same run",
+                where=run.directory,
+                expected=f"a copy of {first.directory}, made at another moment of its training",
+                code="bad_run",
             )
     return first
 
