@@ -12,7 +12,7 @@ import torch
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
-from pfmhr.tracking.config import SeparateUpdates
+from pfmhr.tracking.config import ModulatorConfig, SeparateUpdates
 from pfmhr.tracking.networks import Policy, TrackerNetwork
 from pfmhr.training.state import load_state, save_state
 
@@ -285,3 +285,21 @@ def test_a_rate_changes_by_a_bounded_factor_and_stays_in_its_bounds(
         made.algorithm.update()
         assert made.algorithm.learning_rate == pytest.approx(min(1e-2, max(1e-5, change * rate)))
     assert made.algorithm.learning_rate == (1e-5 if change < 1 else 1e-2)
+
+
+def test_a_modulator_fades_evenly(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    """Over two rollouts of 48: as it is, then the square root of its factors, then nothing; also if going on later."""
+    config = replace(tiny(scale_rewards=False), modulator=ModulatorConfig("random", fade=96), reward="deepmimic")
+    made = learner(g1, [walking], config, Watcher(varied))
+    for power in (1.0, 0.5, 0.0, 0.0):
+        told = made.collect()
+        rewards = made.algorithm.storage.rewards.flatten()
+        values = made.algorithm.storage.values.flatten()
+        expected = told["rewards"] * varied(48) ** power + 0.99 * told["late"] * values
+        assert torch.allclose(rewards, expected, atol=1e-6)
+        assert made.algorithm.update()["modulator_strength"] == power
+        save_state(tmp_path / "state", made.algorithm.save())
+        made.algorithm.collected = -1
+        made.algorithm.load(load_state(tmp_path / "state"))
+    with pytest.raises(InputError, match="only a factor can fade"):
+        ModulatorConfig("pdf", fade=96, pdf_combine="add")

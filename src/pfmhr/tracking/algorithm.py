@@ -61,6 +61,8 @@ class TrackerPPO(PPO):
         self._separate = SeparateOptimisers(self, agent.separate) if agent.separate else None
         self._learn_normalisation(observations["policy"])
         self._ready = False
+        self.collected = 0
+        """Transitions seen so far."""
         self.figures: dict[str, float] = {}
         self.seconds = {"modulator": 0.0, "discriminator": 0.0, "policy": 0.0}
 
@@ -99,7 +101,7 @@ class TrackerPPO(PPO):
             valid=kept["valid"],
             reference_pose=kept["reference_pose"],
         )
-        rewards = torch.where(kept["valid"], self.modulator.combine(tracking, factor), 0.0)
+        rewards = torch.where(kept["valid"], self.modulator.combine(tracking, self._faded(factor)), 0.0)
         self.seconds["modulator"] += time.perf_counter() - begun
         self.figures |= {f"modulator_{name}": value for name, value in self.modulator.statistics().items()}
         self.figures |= {"reward": float(rewards.mean())}
@@ -112,6 +114,16 @@ class TrackerPPO(PPO):
         super().compute_returns(obs)
         self.storage.advantages.clamp_(-self.config.agent.advantage_clip, self.config.agent.advantage_clip)
         self._steps.clear()
+        self.collected += len(tracking)
+
+    def _faded(self, factor: Tensor) -> Tensor:
+        """Factors exp(−α·ρ) ``(N,)`` with the α that is left of it by now."""
+        fade = self.config.modulator.fade
+        if fade is None:
+            return factor
+        strength = max(0.0, 1.0 - self.collected / fade)
+        self.figures["modulator_strength"] = strength
+        return factor**strength
 
     def _tracking_reward(self, kept: dict[str, Tensor]) -> Tensor:
         """r^T of each transition ``(T·N,)``; the discriminator sees none of a simulation that exploded."""
@@ -197,6 +209,7 @@ class TrackerPPO(PPO):
             state["reward_average"] = self._scale.disc_avg.avg
         state["clip_rewards"] = self._units.means
         state["rate"] = self.learning_rate
+        state["collected"] = self.collected
         return state
 
     def load(self, loaded_dict: dict[str, Any], load_cfg: dict[str, Any] | None = None, strict: bool = True) -> bool:
@@ -210,5 +223,6 @@ class TrackerPPO(PPO):
         self._scale.disc_avg.avg = loaded_dict.get("reward_average")
         self._units.means = loaded_dict["clip_rewards"]
         self.learning_rate = float(loaded_dict["rate"])
+        self.collected = int(loaded_dict["collected"])
         self._ready = True
         return True

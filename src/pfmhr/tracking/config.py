@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, is_dataclass, replace
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from pfmhr.errors import InputError
 from pfmhr.sim import Box
@@ -173,6 +172,8 @@ class ModulatorConfig:
     """One reference distribution for all clips instead of one per clip."""
     phases: int = 4
     """Reference steps begin this often per control step; short clips would give a coarse distribution otherwise."""
+    fade: int | None = None
+    """Samples over which α falls to zero, evenly; it stays as it is unless said."""
     pdf_good: Literal["dynamic", "static"] = "dynamic"
     """Of modulator pdf: near enough is as near as the reference at the same moment, or as the clip's farthest pose."""
     pdf_bad: float = 0.4
@@ -181,8 +182,10 @@ class ModulatorConfig:
     """Of modulator pdf: exp(−α·s) times the reward, as the paper's equation; or 0.2·exp(−s) more, as PDF-HR's code."""
 
     def __post_init__(self) -> None:
-        _require(self, at_least_one=("phases",), not_negative=("alpha",), shares=("t_eval", "p_good", "p_bad"))
+        _require(self, at_least_one=("phases", "fade"), not_negative=("alpha",), shares=("t_eval", "p_good", "p_bad"))
         _require(self, positive=("pdf_bad",))
+        if self.fade is not None and self.pdf_combine == "add":
+            raise InputError("only a factor can fade, not what is added", got="pdf_combine=add", code="bad_config")
 
 
 @dataclass(frozen=True)
@@ -294,26 +297,3 @@ def with_actions(config: TrackerConfig, actions: Literal["residual", "absolute"]
     if agent.separate is None:
         agent = replace(agent, std=0.05, learning_rate=1e-4) if actions == "absolute" else AgentConfig()
     return replace(config, environment=replace(config.environment, actions=actions), agent=agent)
-
-
-def tracker_config_from_json(content: dict[str, Any]) -> TrackerConfig:
-    """A config as :func:`dataclasses.asdict` and JSON left it."""
-    return built(TrackerConfig, content)
-
-
-def built(kind: Any, content: Any) -> Any:
-    """Dataclasses from dictionaries, tuples from lists, all the way down."""
-    if content is None:
-        return None
-    options = [option for option in get_args(kind) if option is not type(None)]
-    if get_origin(kind) in (Union, UnionType):
-        return built(options[0], content)
-    if get_origin(kind) is tuple:
-        return tuple(built(options[0], part) for part in content)
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        unknown = set(content) - set(hints)
-        if unknown:
-            raise InputError("unknown settings of a tracker", got=", ".join(sorted(unknown)), code="bad_run")
-        return kind(**{name: built(hints[name], value) for name, value in content.items()})  # type: ignore[operator]
-    return content

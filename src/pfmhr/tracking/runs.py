@@ -18,11 +18,12 @@ from pfmhr.files import exclusive, make_folder, read_json, write_json
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.robots.robot import BUNDLED
-from pfmhr.tracking.config import TrackerConfig, tracker_config_from_json
+from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.evaluation import Evaluator, from_both_starts, judged
 from pfmhr.tracking.modulation import prior_hash
 from pfmhr.tracking.networks import Policy, TrackerNetwork
+from pfmhr.tracking.settings import tracker_config_from_json
 from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
 from pfmhr.training import claim
 from pfmhr.training.runs import RUN

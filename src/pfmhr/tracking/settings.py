@@ -1,4 +1,4 @@
-"""Any number of a tracker, changed by its name: ``agent.discount=0.95``."""
+"""A tracker's numbers from JSON, and any of them changed by its name: ``agent.discount=0.95``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pfmhr.errors import InputError, unknown_name
-from pfmhr.tracking.config import TrackerConfig, built
+from pfmhr.tracking.config import TrackerConfig
 
 
 def with_settings(config: TrackerConfig, settings: Sequence[str]) -> TrackerConfig:
@@ -98,3 +98,26 @@ def _in_words(kind: Any) -> str:
         type(None): "null",
     }
     return words.get(kind) or kind.__name__
+
+
+def tracker_config_from_json(content: dict[str, Any]) -> TrackerConfig:
+    """A config as :func:`dataclasses.asdict` and JSON left it."""
+    return built(TrackerConfig, content)
+
+
+def built(kind: Any, content: Any) -> Any:
+    """Dataclasses from dictionaries, tuples from lists, all the way down."""
+    if content is None:
+        return None
+    options = [option for option in get_args(kind) if option is not type(None)]
+    if get_origin(kind) in (Union, UnionType):
+        return built(options[0], content)
+    if get_origin(kind) is tuple:
+        return tuple(built(options[0], part) for part in content)
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        unknown = set(content) - set(hints)
+        if unknown:
+            raise InputError("unknown settings of a tracker", got=", ".join(sorted(unknown)), code="bad_run")
+        return kind(**{name: built(hints[name], value) for name, value in content.items()})  # type: ignore[operator]
+    return content
