@@ -303,3 +303,21 @@ def test_a_modulator_fades_evenly(g1: Robot, walking: Motion, tmp_path: Path) ->
         made.algorithm.load(load_state(tmp_path / "state"))
     with pytest.raises(InputError, match="only a factor can fade"):
         ModulatorConfig("pdf", fade=96, pdf_combine="add")
+
+
+@pytest.mark.parametrize("separate", [None, SeparateUpdates(momentum=0.0)])
+def test_exploration_is_rewarded_until_so_many_samples(
+    g1: Robot, walking: Motion, separate: SeparateUpdates | None
+) -> None:
+    """With nothing but that reward, deviations grow in the updates after 48 and 96 samples, and no more after 144."""
+    config = tiny(entropy=1e3, entropy_until=96, learning_rate=1e-3, separate=separate, adapt="iteration")
+    made, grown = learner(g1, [walking], config), []
+    for _ in range(4):
+        made.collect()
+        made.algorithm.storage.advantages.zero_()
+        made.algorithm.optimizer.state.clear()  # what Adam remembers would go on for a while
+        before = made.algorithm.actor.output_std.mean().item()
+        made.algorithm.update()
+        made.algorithm.actor(made.environment.get_observations(), stochastic_output=True)
+        grown.append(made.algorithm.actor.output_std.mean().item() > before + 1e-6)
+    assert grown == [True, True, False, False]

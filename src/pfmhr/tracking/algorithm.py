@@ -147,6 +147,8 @@ class TrackerPPO(PPO):
         """
         begun = time.perf_counter()
         first, self._ready = not self._ready, True
+        if self.config.agent.entropy_until is not None and self.collected > self.config.agent.entropy_until:
+            self.entropy_coef = 0.0
         losses = {} if first else self._separate.update() if self._separate else super().update()
         self.storage.clear()
         if not first and not self._separate and self.config.agent.adapt == "iteration":

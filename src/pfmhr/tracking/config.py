@@ -78,6 +78,9 @@ class AgentConfig:
     clip: float = 0.2
     advantage_clip: float = 4.0
     entropy: float = 0.002
+    entropy_until: int | None = None
+    """Samples after which exploration is no longer rewarded; it always is unless said. Several clips need more of it,
+    and less once they are known: noise that the policy keeps costs it its balance."""
     gradient_norm: float = 1.0
     epochs: int = 5
     minibatches: int = 4
@@ -97,7 +100,7 @@ class AgentConfig:
     separate: SeparateUpdates | None = None
 
     def __post_init__(self) -> None:
-        _require(self, at_least_one=("steps", "hidden", "epochs", "minibatches", "normaliser_samples"))
+        _require(self, at_least_one=("steps", "hidden", "epochs", "minibatches", "normaliser_samples", "entropy_until"))
         _require(self, positive=("actor_output_scale", "std", "observation_clip", "clip", "advantage_clip"))
         _require(self, positive=("gradient_norm", "learning_rate", "critic_rate", "desired_kl"))
         _require(self, not_negative=("entropy",))
