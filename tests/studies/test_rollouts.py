@@ -81,7 +81,7 @@ def test_a_run_is_looked_at_at_several_moments(run: Path, g1: Robot, tmp_path: P
     shutil.copytree(run, tmp_path / "longer")
     train_tracker(tmp_path / "longer", g1, [embedded_motion("walk", g1)], replace(config, samples=64), threads=1)
     early, late = TrackerRun.load(run), TrackerRun.load(tmp_path / "longer")
-    found = rollout_study([early, late], PosePrior.load("g1-small"), (0.75,), steps=STEPS)
+    found = rollout_study([late, early], PosePrior.load("g1-small"), (0.75,), steps=STEPS)
     assert [row["phase"] for row in found["rows"]] == ["beginning", "32 samples", "64 samples"] and found[
         "samples"
     ] == 64

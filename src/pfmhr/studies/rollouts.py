@@ -69,7 +69,10 @@ def rollout_study(
     start = torch.full((run.robot.num_joints,), run.config.agent.std)
     phases = {
         "beginning": roll_out(run, lambda observation: torch.zeros(len(observation), len(start)), start, steps, seed),
-        **{_moment(each, runs): roll_out(each, each.policy, each.exploration, steps, seed) for each in runs},
+        **{
+            _moment(each, runs): roll_out(each, each.policy, each.exploration, steps, seed)
+            for each in sorted(runs, key=lambda each: each.samples)
+        },
     }
     dt = 1.0 / run.config.environment.control_rate
     rows, joints = [], {}
