@@ -94,6 +94,20 @@ def test_a_run_is_looked_at_at_several_moments(run: Path, g1: Robot, tmp_path: P
         rollout_study([], PosePrior.load("g1-small"))
 
 
+def test_joints_that_are_held_count_as_still(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["study", "rollouts", str(run), "-o", str(tmp_path), "--steps", str(STEPS), "--times", "0.75"]
+    assert main([*command, "--p-good", "0.5", "--hold", "wrist", "elbow", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    held = ["wrist" in name or "elbow" in name for name in told["joint_names"]]
+    assert sum(held) == 8
+    for shares in told["joints"].values():
+        for part in ("cut", "not_cut", "reference"):
+            moved = [share for share, still in zip(shares[part], held, strict=True) if still]
+            assert moved == [0.0] * 8 and sum(shares[part]) == pytest.approx(1.0, abs=0.01)
+    assert main([*command, "--hold", "wrench"]) == 2
+    assert "wrench" in capsys.readouterr().err
+
+
 def test_too_few_steps_are_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["study", "rollouts", str(run), "--steps", str(SOON)]) == 2
     assert "too few steps" in capsys.readouterr().err

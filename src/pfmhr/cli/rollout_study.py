@@ -21,6 +21,7 @@ def rollouts(
     p_bad: float = 0.01,
     steps: int = 60,
     seed: int = 0,
+    hold: tuple[str, ...] = (),
     threads: int | None = None,
     json: bool = False,
 ) -> int:
@@ -33,6 +34,7 @@ def rollouts(
     Examples:
         pfmhr study rollouts runs/walk --prior g1-small
         pfmhr study rollouts runs/walk-early runs/walk-later runs/walk
+        pfmhr study rollouts runs/walk --hold wrist
 
     Args:
         runs: directory of a tracking run, or of the same run at several moments.
@@ -43,6 +45,7 @@ def rollouts(
         p_bad: percentile at and below which as much is cut as ever.
         steps: control steps of every environment.
         seed: of starts, exploration and noise.
+        hold: joints with one of these words in their names count as still.
         threads: threads to compute with; all cores unless said.
         json: print one JSON object.
     """
@@ -56,8 +59,15 @@ def rollouts(
         from pfmhr.tracking.runs import TrackerRun
     trackers, ramp = [TrackerRun.load(run) for run in runs], Ramp(p_good=p_good, p_bad=p_bad)
     with progress_bar("judging") as progress:
-        result = rollout_study(trackers, PosePrior.load(prior), times or TIMES, ramp, steps, seed, progress)
-    about = {"run": " ".join(map(str, runs)), "prior": prior, "p_good": p_good, "p_bad": p_bad, "seed": seed}
+        result = rollout_study(trackers, PosePrior.load(prior), times or TIMES, ramp, steps, seed, hold, progress)
+    about = {
+        "run": " ".join(map(str, runs)),
+        "prior": prior,
+        "p_good": p_good,
+        "p_bad": p_bad,
+        "seed": seed,
+        "hold": hold,
+    }
     write_study(out, "rollouts", {**result, **about}, result["rows"])
     if json:
         print_json(result)

@@ -16,11 +16,13 @@ import torch
 from scipy.stats import spearmanr
 from torch import Tensor
 
-from pfmhr.errors import InputError
+from pfmhr.errors import InputError, unknown_name
+from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.reward import Calibration
 from pfmhr.reward.ramp import Ramp
 from pfmhr.reward.transitions import moving_transitions
+from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore
 from pfmhr.studies.plausibility import area
 from pfmhr.tracking.environment import TrackingEnvironment
@@ -54,12 +56,14 @@ def rollout_study(
     ramp: Ramp | None = None,
     steps: int = 60,
     seed: int = 0,
+    hold: Sequence[str] = (),
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
     """Factors, regions and their meaning, per phase of training and flow time; and which joints move in cut changes.
 
     Args:
         runs: one, or copies of one that were made at several moments of its training.
+        hold: joints with one of these words in their names count as still, in the rollouts as in the reference.
     """
     if steps <= SOON:
         raise InputError(
@@ -74,18 +78,21 @@ def rollout_study(
             for each in sorted(runs, key=lambda each: each.samples)
         },
     }
+    held = _joints(run.robot, hold)
+    phases = {phase: _holding(rollout, held) for phase, rollout in phases.items()}
+    motions = [_still(motion, held) for motion in run.motions]
     dt = 1.0 / run.config.environment.control_rate
     rows, joints = [], {}
     for done, flow_time in enumerate(times):
         progress(done, len(times))
         score = PoseGeometryScore(prior, flow_time)
         generator = torch.Generator().manual_seed(seed)
-        calibration = Calibration.fit(score, run.motions, dt, generator, phases=run.config.modulator.phases)
+        calibration = Calibration.fit(score, motions, dt, generator, phases=run.config.modulator.phases)
         for phase, rollout in phases.items():
             values = score(rollout.before, rollout.after, dt, generator=generator)
             percentile = calibration.percentile(values, rollout.motion)
             rows.append({"t_eval": flow_time, "phase": phase, **_figures(percentile, ramp, rollout)})
-            joints[f"{phase}, {flow_time:g}"] = _moved(score, rollout, percentile < ramp.p_good, dt, run)
+            joints[f"{phase}, {flow_time:g}"] = _moved(score, rollout, percentile < ramp.p_good, dt, motions)
     return {"rows": rows, "joints": joints, "joint_names": list(run.robot.joint_names), "samples": run.samples}
 
 
@@ -103,6 +110,27 @@ def _same(runs: Sequence[TrackerRun]) -> TrackerRun:
                 code="bad_run",
             )
     return first
+
+
+def _joints(robot: Robot, words: Sequence[str]) -> list[int]:
+    for word in words:
+        if not any(word in name for name in robot.joint_names):
+            raise unknown_name(f"joint of robot '{robot.name}'", word, robot.joint_names)
+    return [place for place, name in enumerate(robot.joint_names) if any(word in name for word in words)]
+
+
+def _holding(rollout: Rollout, held: list[int]) -> Rollout:
+    """The same transitions, in which some joints do not move."""
+    after = rollout.after.clone()
+    after[:, held] = rollout.before[:, held]
+    return replace(rollout, after=after)
+
+
+def _still(motion: Motion, held: list[int]) -> Motion:
+    """The same clip, in which some joints stay at their mean."""
+    poses = motion.joint_pos.copy()
+    poses[:, held] = poses[:, held].mean(axis=0)
+    return replace(motion, joint_pos=poses)
 
 
 def _moment(run: TrackerRun, runs: Sequence[TrackerRun]) -> str:
@@ -156,10 +184,12 @@ def _figures(percentile: Tensor, ramp: Ramp, rollout: Rollout) -> dict[str, floa
     }
 
 
-def _moved(score: PoseGeometryScore, rollout: Rollout, cut: Tensor, dt: float, run: TrackerRun) -> dict[str, Any]:
+def _moved(
+    score: PoseGeometryScore, rollout: Rollout, cut: Tensor, dt: float, motions: Sequence[Motion]
+) -> dict[str, Any]:
     """(J,) each: share of the normalised change that lies in every joint; cut, not cut, and in the reference."""
     direction = score.direction(rollout.before, rollout.after, dt)[0].square()
-    reference = [moving_transitions(motion, dt)[:2] for motion in run.motions]
+    reference = [moving_transitions(motion, dt)[:2] for motion in motions]
     real = torch.cat([score.direction(before, after, dt)[0].square() for before, after in reference])
     parts = {"cut": direction[cut], "not_cut": direction[~cut], "reference": real}
     return {name: [round(float(v), 4) for v in part.mean(dim=0)] if len(part) else None for name, part in parts.items()}
