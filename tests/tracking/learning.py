@@ -68,15 +68,20 @@ class Learner:
 
 
 def learner(
-    robot: Robot, motions: list[Motion], config: TrackerConfig, modulator: Modulator | None = None, ready: bool = True
+    robot: Robot,
+    motions: list[Motion],
+    config: TrackerConfig,
+    modulator: Modulator | None = None,
+    ready: bool | None = True,
 ) -> Learner:
-    """``ready``: whether the policy learns from the first rollout on."""
+    """``ready``: whether the policy learns from the first rollout on; as usual if None."""
     torch.manual_seed(0)
     environment = TrackingEnvironment(
         robot, motions, config.environment, threads=1, rotations=config.adversary.joints == "rotations"
     )
     algorithm = TrackerPPO(environment, config, modulator or Watcher())
-    algorithm._ready = ready
+    if ready is not None:
+        algorithm._ready = ready
     return Learner(environment, algorithm)
 
 

@@ -130,8 +130,11 @@ def test_the_first_rollout_is_normalised_by_itself(g1: Robot, walking: Motion) -
     assert torch.equal(adversary.replay.rows[:48], cut)
 
 
-def test_the_first_rollout_teaches_normalisers_and_discriminator_alone(g1: Robot, walking: Motion) -> None:
-    made = learner(g1, [walking], TINY, ready=False)
+def test_of_several_clips_the_first_rollout_teaches_normalisers_and_discriminator_alone(
+    g1: Robot, walking: Motion
+) -> None:
+    assert learner(g1, [walking], TINY, ready=None).algorithm._ready
+    made = learner(g1, [walking, walking], TINY, ready=None)
     algorithm, adversary = made.algorithm, made.algorithm.adversary
     assert adversary is not None
     judges = [algorithm.actor, algorithm.critic, adversary.network]

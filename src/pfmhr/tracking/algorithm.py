@@ -60,7 +60,8 @@ class TrackerPPO(PPO):
         self.adversary = Adversary(width, config.adversary) if config.reward == "add" else None
         self._separate = SeparateOptimisers(self, agent.separate) if agent.separate else None
         self._learn_normalisation(observations["policy"])
-        self._ready = False
+        self._ready = len(environment.library) == 1
+        """Whether the policy learns from the next rollout; see :meth:`update`."""
         self.collected = 0
         """Transitions seen so far."""
         self.figures: dict[str, float] = {}
@@ -141,9 +142,9 @@ class TrackerPPO(PPO):
     def update(self) -> dict[str, float]:
         """One iteration of learning: policy and values, then the discriminator; returns mean figures.
 
-        The first rollout only teaches normalisers and discriminator. Before it observations are divided by the spread
-        of starting states, and what an untrained discriminator gives, 25 times too much with unlucky weights,
-        would weigh on the rewards' unit for a million samples.
+        Of several clips the first rollout only teaches normalisers and discriminator: what an untrained discriminator
+        gives, up to 25 times too much, would weigh on the rewards' unit for a million samples. A single clip is
+        learned sooner when it does: a walk, a run and a spin kick needed 7, 6 and 24 % more samples otherwise.
         """
         begun = time.perf_counter()
         first, self._ready = not self._ready, True
