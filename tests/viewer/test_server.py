@@ -73,9 +73,25 @@ def test_a_page_lives_until_it_is_stopped(server: viser.ViserServer) -> None:
                 raise KeyboardInterrupt
 
     said: list[str] = []
-    serve(Page(), said.append)
-    assert said == ["stopped"]
+    serve(Page(), "here", said.append)
+    assert said == ["here", "stopped"]
     assert all(0.0 < seconds <= 0.25 for seconds in ticks)
+
+
+def test_ctrl_c_right_after_the_greeting_ends_it_as_well(server: viser.ViserServer) -> None:
+    class Page:
+        def tick(self, seconds: float) -> None:
+            raise AssertionError("it was to be stopped by now")
+
+    said: list[str] = []
+
+    def say(what: str) -> None:
+        said.append(what)
+        if what == "here":
+            raise KeyboardInterrupt
+
+    serve(Page(), "here", say)
+    assert said == ["here", "stopped"]
 
 
 def test_ctrl_c_ends_the_command_without_a_trace() -> None:

@@ -84,8 +84,7 @@ def view(
         page = opened(server)
         if host not in ("127.0.0.1", "localhost", "::1"):
             remark("everyone who reaches this computer can look at the page and move its sliders")
-        say(f"{address(server)} (Ctrl-C stops it)")
-        serve(page, say)
+        serve(page, f"{address(server)} (Ctrl-C stops it)", say)
     return 0
 
 

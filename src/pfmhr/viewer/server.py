@@ -83,11 +83,12 @@ def address(server: viser.ViserServer) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{server.get_port()}"
 
 
-def serve(page: Page, say: Callable[[str], object], stopped: Callable[[], bool] = lambda: False) -> None:
-    """Let a page live until Ctrl-C, or until ``stopped``."""
-    last = time.perf_counter()
+def serve(page: Page, greeting: str, say: Callable[[str], object]) -> None:
+    """Say where a page is, and let it live until Ctrl-C, which may come as soon as that is said."""
     try:
-        while not stopped():
+        say(greeting)
+        last = time.perf_counter()
+        while True:
             time.sleep(TICK)
             now = time.perf_counter()
             page.tick(min(now - last, LONGEST_TICK))
