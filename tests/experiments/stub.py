@@ -56,4 +56,5 @@ seed = int(words[words.index("--seed") + 1])
 curve = [{"samples": 0, "success": 0.0}, {"samples": 100, "success": 1.0}]
 final = {"random": {"success": 0.9, "position_error": 0.02, "rotation_error": 0.1}}
 result = {"samples_to_80": 80 + seed, "samples": 100, "grid": 10, "seconds": 6.0, "final": final, "evaluations": curve}
-(out / "result.json").write_text(json.dumps({**result, "place": os.getcwd(), "omp": os.environ["OMP_NUM_THREADS"]}))
+told = {"clip": words[2], "place": os.getcwd(), "omp": os.environ["OMP_NUM_THREADS"]}
+(out / "result.json").write_text(json.dumps({**result, **told}))

@@ -72,7 +72,8 @@ def test_a_cell_is_a_command_line(tmp_path: Path) -> None:
         and "--trim 0.0 1.5 --horizon 1 2.5" in text
         and "--seed 1" in text
     )
-    assert "embedded:walk" in cells["walk-add-residual-0"].motions
+    walk = cells["walk-add-residual-0"]
+    assert "embedded:walk" in walk.motions and "embedded:walk" in walk.arguments(Path("out"), 1, Path("elsewhere"))
     assert "set" not in dict(cells["walk-add-residual-0"].options)
 
 

@@ -79,6 +79,17 @@ def test_cells_compute_with_one_thread_where_they_were_started(tmp_path: Path, d
     assert (result["omp"], result["place"]) == ("1", os.getcwd())
 
 
+def test_clips_are_found_below_the_data_and_a_run_is_the_same_wherever_they_are(
+    tmp_path: Path, declare: Declare
+) -> None:
+    matrix = declare("fine")
+    run_matrix(matrix, tmp_path / "here", program=STUB, data=tmp_path / "clips")
+    result = json.loads((tmp_path / "here" / "fine-add-residual-0" / "result.json").read_text())
+    assert result["clip"] == str(tmp_path / "clips" / "fine")
+    run_matrix(matrix, tmp_path / "there", program=STUB, reuse=[tmp_path / "here"], data=tmp_path / "elsewhere")
+    assert json.loads((tmp_path / "there" / "fine-add-residual-0" / "result.json").read_text()) == result
+
+
 def test_a_folder_of_other_settings_is_refused(tmp_path: Path, declare: Declare) -> None:
     run_matrix(declare("fine"), tmp_path, program=STUB)
     path = tmp_path / "stubs.toml"

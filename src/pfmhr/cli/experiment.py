@@ -22,6 +22,7 @@ def run(
     workers: int = 2,
     attempts: int = 2,
     reuse: tuple[Path, ...] = (),
+    data: Path | None = None,
     json: bool = False,
 ) -> int:
     """Run a declared matrix of tracking runs. The same command goes on after any interruption.
@@ -31,7 +32,7 @@ def run(
     machine, or on one made for them; all its machines must see the folder of the runs and the files of the matrix.
 
     Examples:
-        pfmhr experiment run experiments/single_motion.toml
+        pfmhr experiment run experiments/absolute_walk.toml --data ~/clips
         pfmhr experiment run experiments/single_motion.toml --engine ray
         pfmhr experiment run experiments/rivals.toml --reuse runs/experiments/absolute_walk
         pfmhr experiment run experiments/rivals.toml --reuse results/experiment_rivals.json
@@ -44,6 +45,7 @@ def run(
         attempts: how often a cell that fails is tried.
         reuse: folders or stored reports of experiments, made here or elsewhere; what has finished there with the
             same settings is taken from there and not repeated.
+        data: folder below which the clips of the matrix are; where the command is run unless said.
         json: print one JSON object.
     """
     from pfmhr.experiments import Matrix, run_matrix
@@ -52,7 +54,7 @@ def run(
     matrix = Matrix.read(file)
     folder = out or Path("runs/experiments") / matrix.name
     with training_bar(matrix.name, remaining=False) as progress:
-        outcomes = run_matrix(matrix, folder, workers, engine, attempts, progress, reuse=reuse)
+        outcomes = run_matrix(matrix, folder, workers, engine, attempts, progress, reuse=reuse, data=data)
     failed = {outcome.cell.name: outcome.said for outcome in outcomes if not outcome.finished}
     for name, said in failed.items():
         remark(f"{name}: {said}")

@@ -92,9 +92,10 @@ class Cell:
         """Everything that decides the outcome."""
         return {"motions": list(self.motions), **dict(self.options)}
 
-    def arguments(self, out: Path, threads: int) -> list[str]:
-        """The command line of this run, after ``pfmhr``."""
-        words = ["track", "train", *self.motions, "-o", str(out), "--threads", str(threads)]
+    def arguments(self, out: Path, threads: int, data: Path | None = None) -> list[str]:
+        """The command line of this run, after ``pfmhr``, with clips found below ``data``."""
+        motions = [_placed(motion, str(data or "")) for motion in self.motions]
+        words = ["track", "train", *motions, "-o", str(out), "--threads", str(threads)]
         for option, value in self.options:
             if value is True:
                 words.append(f"--{option}")

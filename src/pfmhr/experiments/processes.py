@@ -51,6 +51,8 @@ class Setting:
     attempts: int
     place: Path
     """Where commands are run: paths in the matrix are relative to it."""
+    data: Path | None = None
+    """Where its clips are, if not there. What a run is does not depend on it."""
     program: tuple[str, ...] = ()
     """What stands before a cell's command line; ``pfmhr`` in this Python unless said."""
 
@@ -64,7 +66,7 @@ class Setting:
         program = self.program or (sys.executable, "-m", "pfmhr.experiments.cell")
         with (out / LOG).open("a") as log:
             process = subprocess.Popen(
-                [*program, *cell.arguments(out, threads=1), "--json"],
+                [*program, *cell.arguments(out, threads=1, data=self.data), "--json"],
                 stdin=subprocess.PIPE,  # held open for as long as we live; see cell.py
                 stdout=said,
                 stderr=log,

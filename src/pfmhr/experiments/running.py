@@ -29,10 +29,12 @@ def run_matrix(
     progress: Progress | None = None,
     program: tuple[str, ...] = (),
     reuse: Sequence[Path] = (),
+    data: Path | None = None,
 ) -> list[Outcome]:
     """Run every cell that has no result yet, each in a process and folder of its own; outcomes in their order.
 
-    What has finished in the folders to ``reuse`` with the same settings is copied instead.
+    What has finished in the folders to ``reuse`` with the same settings is copied instead. Clips are found below
+    ``data``, or where this is run.
     """
     require_same(matrix.cells, folder)
     with exclusive(folder):
@@ -40,7 +42,7 @@ def run_matrix(
         standing = Standing(matrix, folder)
         todo = [cell for cell in matrix.cells if not is_finished(cell, folder / cell.name)]
         done = [Outcome(cell, True) for cell in matrix.cells if cell not in todo]
-        setting = Setting(folder.absolute(), attempts, Path.cwd(), program)
+        setting = Setting(folder.absolute(), attempts, Path.cwd(), data, program)
         run = run_on_ray if engine == "ray" else run_cells
         with closing(run(todo, setting, workers)) as rounds:
             for outcomes in rounds:
