@@ -32,7 +32,7 @@ def rows(source: str, label: str) -> list[list[str]]:
     assert body
     text = re.sub(r"\\cellcolor\[HTML\]\{\w+\}", "", body[1])
     text = re.sub(r"\\(multirow\{\d\}\{\*\}|shortstack\[c\]|mathbf|textbf)", "", text)
-    text = re.sub(r"\\(midrule|toprule|bottomrule|cmidrule\S*)|\\\\(?=\w)|[{}$^]", " ", text)
+    text = re.sub(r"\\(midrule|toprule|bottomrule|cmidrule\S*|specialrule(\{\S+?\}){3})|\\\\(?=\w)|[{}$^]", " ", text)
     return [[" ".join(cell.split()) for cell in line.split("&")] for line in text.split(r"\\")]
 
 
@@ -55,6 +55,15 @@ def test_samples_and_position_errors(source: str) -> None:
     for name, ours in paper.SAMPLES.items():
         assert [ours[method] for method in METHODS] == [number(cell) for cell in table[name][:3]], name
         assert [paper.POSITION[name][method] for method in METHODS] == [number(cell) for cell in table[name][3:]], name
+
+
+def test_what_the_score_and_the_prediction_were_compared_with(source: str) -> None:
+    table = {skill(line[0]): line[1:] for line in rows(source, "table:combined_ablation") if len(line) == 7}
+    known = [name for name, ours in paper.SAMPLES.items() if "recon" in ours]
+    assert known == [name for name in table if name in paper.SAMPLES] and len(known) == 4
+    for name in known:
+        for ours, cells in ((paper.SAMPLES[name], table[name][:3]), (paper.POSITION[name], table[name][3:])):
+            assert [ours[method] for method in ("velocity", "recon", "pfm")] == [number(cell) for cell in cells], name
 
 
 def test_errors_of_one_policy_for_all_clips(source: str) -> None:

@@ -19,7 +19,7 @@ NOT_COMPARABLE = (
 )
 FEWEST = 3
 """Skills and methods a radar chart needs to be one."""
-SAME = {"add": "none", "pdf": "pdf", "pfm": "pfm"}
+SAME = {"add": "none", "pdf": "pdf", "pfm": "pfm", "recon": "recon", "pfm_velocity": "velocity"}
 """Methods as experiments here and as the paper's tables call them."""
 HORIZONS = (
     "skill",
