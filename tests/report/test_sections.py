@@ -96,13 +96,18 @@ def test_one_seed_has_no_deviation_and_some_seeds_are_counted(tmp_path: Path) ->
         {"motions": ["walk-000"]},
         {"motions": ["g1_walk", "g1_run"]},
         {"reward": "deepmimic"},
-        {"modulator": "recon"},
+        {"modulator": "recon", "motions": ["g1_spinkick"]},
         {"modulator": "random"},
     ],
 )
 def test_the_paper_stands_only_beside_what_it_measured(other: dict[str, Any], tmp_path: Path) -> None:
     shown = cells(compared(tmp_path, tracking_row(**other)))
     assert [text for name, text in shown.items() if name.startswith("paper")] == ["", "", ""]
+
+
+def test_the_rivals_of_the_paper_have_its_numbers_where_it_has_any(tmp_path: Path) -> None:
+    shown = cells(compared(tmp_path, tracking_row(modulator="recon")))
+    assert [text for name, text in shown.items() if name.startswith("paper")] == ["56.9 ± 6.2", "8 ± 1", ""]
 
 
 def test_every_skill_has_its_curves(tmp_path: Path, undrawn: None) -> None:
