@@ -9,6 +9,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 COMPARISONS = ("three_skills", "absolute_walk")
 """Experiments of ADD against ADD with the bundled prior."""
+METHODS = {"add": "ADD", "pfm": "PFM-HR", "recon": "FM-Recon", "random": "a random factor"}
+"""Methods as readers know them."""
 
 
 def summary_table() -> str:
@@ -52,24 +54,25 @@ def _speed_rows() -> list[tuple[str, str, str, str]]:
 
 
 def _tracking_rows() -> list[tuple[str, str, str, str]]:
-    """ADD with and without PFM-HR in the experiments of that question, where there is more than one seed."""
+    """Per skill what every method of its experiment needed, where there is more than one seed."""
     from experiment_tables import said
 
     from pfmhr.experiments.wording import reached
     from pfmhr.report.paper import SAMPLES
 
-    return [
-        (
-            f"{row['skill']}, {row['actions']} actions, {_method(row)}: M samples to 80 %, {row['seeds']} seeds",
-            said(SAMPLES, row),
-            reached(row),
-            f"`pfmhr experiment run experiments/{name}.toml`",
-        )
-        for name in COMPARISONS
-        for row in _stored(f"experiment_{name}")["rows"]
-        if row["seeds"] > 1
-    ]
+    found = []
+    for name in COMPARISONS:
+        summary = _stored(f"experiment_{name}")
+        for skill, actions in dict.fromkeys((row["skill"], row["actions"]) for row in summary["rows"]):
+            rows = [row for row in summary["rows"] if (row["skill"], row["actions"]) == (skill, actions)]
+            rows = [row for row in rows if row["seeds"] > 1 and row["method"] in METHODS]
+            methods = " / ".join(METHODS[row["method"]] for row in rows)
+            what = f"{skill}, {actions} actions, M samples to 80 % with {methods} (seeds: {_seeds(rows)})"
+            theirs, ours = (" / ".join(each) for each in ([said(SAMPLES, row) for row in rows], map(reached, rows)))
+            found.append((what, theirs, ours, f"`pfmhr experiment run experiments/{name}.toml`"))
+    return found
 
 
-def _method(row: dict[str, Any]) -> str:
-    return f"ADD + PFM-HR with `{row['options']['prior']}`" if row["options"] else "ADD"
+def _seeds(rows: list[dict[str, Any]]) -> str:
+    counts = [str(row["seeds"]) for row in rows]
+    return counts[0] if len(set(counts)) == 1 else ", ".join(counts)
