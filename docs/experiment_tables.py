@@ -24,8 +24,8 @@ END = (
 def experiment_table(summary: dict[str, Any]) -> str:
     """How it was learned, what came of it, episodes of several lengths if there were, verdicts, and what it took."""
     rows, lengths = summary["rows"], horizon_lines(summary["rows"])
-    tables = [_markdown(LEARNING, [_learning(row) for row in rows]), _markdown(END, [_end(row) for row in rows])]
-    tables += [_markdown(HORIZONS, lengths)] if lengths else []
+    tables = [markdown(LEARNING, [_learning(row) for row in rows]), markdown(END, [_end(row) for row in rows])]
+    tables += [markdown(HORIZONS, lengths)] if lengths else []
     said = [verdict_in_words(each, summary["plain"]) for each in summary["verdicts"]]
     said += [f"`{name}` failed: {why}" for name, why in summary.get("failed", {}).items()]
     cells, hours = summary["cells"], summary["core_hours"]
@@ -47,7 +47,8 @@ def draw_experiment(summary: dict[str, Any], stem: Path, wanted: Callable[[Path]
             draw(path)
 
 
-def _markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table of its cells."""
     return "".join(f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *lines))
 
 
@@ -68,11 +69,10 @@ def _learning(row: dict[str, Any]) -> list[str]:
 def _end(row: dict[str, Any]) -> list[str]:
     """Errors are of what was tracked; of a policy that never tracked 80 % the paper gives none, and nor do we."""
     success = [spread(row, key, 1, 100.0) for key in ("success", "success_beginning", "success_strict")]
-    if not row["converged"]:
-        return [*_names(row), *success, *["–"] * 5]
-    position = [spread(row, "position_error", 1, 1000.0), said(paper.POSITION, row, 0, 1000.0)]
-    rotation = [spread(row, "rotation_error", 3), said(paper.ROTATION, row, 3)]
-    return [*_names(row), *success, *position, *rotation, spread(row, "body_error", 1, 1000.0)]
+    errors = [("position_error", 1, 1000.0), ("rotation_error", 3, 1.0), ("body_error", 1, 1000.0)]
+    position, rotation, body = (spread(row, *each) if row["converged"] else "–" for each in errors)
+    theirs = said(paper.POSITION, row, 0, 1000.0), said(paper.ROTATION, row, 3)
+    return [*_names(row), *success, position, theirs[0], rotation, theirs[1], body]
 
 
 def _names(row: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from experiment_tables import draw_experiment, experiment_table
+from experiment_tables import draw_experiment, experiment_table, markdown
 from summary_table import summary_table
 
 from pfmhr.studies import noise, perturbation, timestep
@@ -71,7 +71,11 @@ def write_pages() -> None:
 def _effort() -> str:
     """What all stored experiments took, on what."""
     experiments = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("experiment_*.json"))]
-    machines = {f"{each['processor']}, {each['cores']} cores" for each in experiments}
+    machines = {
+        f"{run.get('processor') or each['processor']}, {each['cores']} cores"
+        for each in experiments
+        for run in each["runs"]
+    }
     versions = {f"MuJoCo {each['mujoco']}, torch {each['torch']}, rsl_rl {each['rsl_rl_lib']}" for each in experiments}
     # A run that several experiments share was trained once.
     runs = {(run["seconds"], *run["success"]) for each in experiments for run in each["runs"]}
@@ -121,9 +125,7 @@ def _plain(ratios: dict[str, float]) -> dict[str, float]:
 
 
 def _markdown(table: list[dict[str, Any]]) -> str:
-    head = [column.replace("_", " ") for column in table[0]]
-    lines = [head, ["---"] * len(head), *cells(table)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return markdown([column.replace("_", " ") for column in table[0]], cells(table))
 
 
 if __name__ == "__main__":

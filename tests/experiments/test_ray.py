@@ -139,6 +139,7 @@ def test_a_worker_that_dies_once_too_often_takes_no_other_cell_with_it(
     assert told["fine-add-residual-0"] == [True, ""]
     finished, said = told["waits-add-residual-0"]
     assert not finished and "worker" in said and "\n" not in said
+    assert json.loads((tmp_path / "far" / "waits-add-residual-0" / "failed.json").read_text()) == {"said": said}
 
 
 def test_a_cell_whose_worker_is_killed_goes_on_with_another(

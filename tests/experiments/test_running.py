@@ -204,10 +204,31 @@ def test_what_was_begun_is_gone_on_with_and_not_replaced(tmp_path: Path, declare
     earlier, later = tmp_path / "earlier", tmp_path / "later"
     run_matrix(declare("fine"), earlier, program=STUB)
     (later / "fine-add-residual-0").mkdir(parents=True)
+    (later / "fine-add-residual-0" / "metrics.jsonl").touch()
     run_matrix(declare("fine"), later, program=STUB, reuse=[earlier])
     assert len(attempts(later, "fine")) == 1
     times = [(folder / "fine-add-residual-0" / "result.json").stat().st_mtime_ns for folder in (earlier, later)]
     assert times[0] < times[1]
+
+
+def test_what_failed_before_it_learned_anything_is_replaced(tmp_path: Path, declare: Declare) -> None:
+    """Run without its clips, say, and then with the runs of somebody who has them."""
+    earlier, later = tmp_path / "earlier", tmp_path / "later"
+    run_matrix(declare("fine"), earlier, program=STUB)
+    (later / "fine-add-residual-0").mkdir(parents=True)
+    (later / "fine-add-residual-0" / "failed.json").write_text('{"said": "no such motion"}')
+    run_matrix(declare("fine"), later, program=STUB, reuse=[earlier])
+    files = [sorted(path.name for path in (folder / "fine-add-residual-0").iterdir()) for folder in (earlier, later)]
+    assert files[0] == files[1] and attempts(later, "fine") == attempts(earlier, "fine")
+
+
+def test_half_a_copy_is_not_reused(tmp_path: Path, declare: Declare) -> None:
+    earlier, later = tmp_path / "earlier", tmp_path / "later"
+    run_matrix(declare("fine"), earlier, program=STUB)
+    before = attempts(earlier, "fine")
+    (earlier / "fine-add-residual-0").rename(earlier / ".fine-add-residual-0.copy")
+    run_matrix(declare("fine"), later, program=STUB, reuse=[earlier])
+    assert attempts(later, "fine") not in ([], before)
 
 
 def stored(matrix: Matrix, folder: Path, to: Path) -> dict[str, Any]:
@@ -252,6 +273,7 @@ def test_a_stored_run_is_taken_if_it_is_long_enough_and_begun_anew_if_it_is_to_b
         ("[]", "not a report of an experiment"),
         ("{", "unreadable JSON"),
         ('{"runs": [{"settings": {}, "samples": []}]}', "incomplete run in a report"),
+        ('{"runs": [{"samples": []}]}', "do not tell their settings"),
     ],
 )
 def test_a_file_that_is_no_report_is_refused(content: str, told: str, tmp_path: Path, declare: Declare) -> None:

@@ -14,6 +14,10 @@ from pfmhr.experiments.processes import FAILED, RESULT, is_finished
 
 ERRORS = ("success", "success_strict", "position_error", "rotation_error", "body_error")
 """What every evaluation tells and a table may want."""
+MODULATION = ("modulator_multiplier", "modulator_share_good", "modulator_share_bad", "modulator_strength")
+"""What is kept of a modulator's work. Only the last knows of fading: the others are of the factor before it."""
+MADE_WITH = ("prior_sha256", "clips_sha256")
+"""What a run was made with that settings only name."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Done:
         return {
             "cell": self.cell.name,
             "settings": self.cell.settings,
-            **{key: self.result[key] for key in ("prior_sha256",) if self.result.get(key)},
+            **{key: self.result[key] for key in MADE_WITH if self.result.get(key)},
             **{key: self.result["made_by"][key] for key in ("commit", "processor") if "made_by" in self.result},
             "samples_to_80": self.result["samples_to_80"],
             "grid": self.result["grid"],
@@ -62,14 +66,14 @@ class Done:
         }
 
     def _modulation(self, samples: list[int]) -> dict[str, list[float]]:
-        """Mean factor and region shares over the iterations between evaluations; nothing without a modulator."""
+        """Mean factor, region shares and, of a prior that fades, what is left of it, between evaluations."""
         from pfmhr.training.logging import read_metrics  # with it comes torch, which what starts cells does without
 
         lines = [line for line in read_metrics(self.folder) if "modulator_multiplier" in line]
         spans = [[line for line in lines if low < line["step"] <= high] for low, high in pairwise(samples)]
         return {
             name.removeprefix("modulator_"): [_round(sum(line[name] for line in span) / len(span)) for span in spans]
-            for name in ("modulator_multiplier", "modulator_share_good", "modulator_share_bad")
+            for name in MODULATION
             if spans and all(span and name in span[0] for span in spans)
         }
 
@@ -88,7 +92,7 @@ def result_of_summary(summary: dict[str, Any], where: Path) -> dict[str, Any]:
             "samples": summary["samples"][-1],
             "evaluations": [dict(zip(("samples", *ERRORS), values, strict=True)) for values in each],
             **{key: summary[key] for key in ("samples_to_80", "grid", "seconds", "final")},
-            **{key: summary[key] for key in ("prior_sha256",) if key in summary},
+            **{key: summary[key] for key in MADE_WITH if key in summary},
             "summary": summary,
         }
     except (KeyError, IndexError, TypeError, ValueError) as error:
@@ -110,7 +114,7 @@ def _rounded(found: dict[str, Any]) -> dict[str, Any]:
     return {
         **{key: _round(found.get(key)) for key in ERRORS},
         **({"success_by_clip": by_clip} if len(by_clip) > 1 else {}),
-        **({"horizons": others} if others else {}),
+        **({"horizon": found["horizon"], "horizons": others} if others else {}),
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell
-from pfmhr.experiments.processes import PATIENCE, ROUND, Outcome, Setting, run_cells
+from pfmhr.experiments.processes import PATIENCE, ROUND, Outcome, Setting, lost, run_cells
 
 
 def run_on_ray(cells: Sequence[Cell], setting: Setting, workers: int) -> Generator[list[Outcome]]:
@@ -29,7 +29,7 @@ def run_on_ray(cells: Sequence[Cell], setting: Setting, workers: int) -> Generat
         try:
             while waiting:
                 ended, _ = ray.wait(list(waiting), num_returns=1, timeout=ROUND)
-                yield [_outcome(ray, each, waiting.pop(each)) for each in ended]
+                yield [_outcome(ray, each, waiting.pop(each), setting) for each in ended]
         finally:
             for each in waiting:
                 ray.cancel(each)
@@ -43,11 +43,11 @@ def run_one(cell: Cell, setting: Setting) -> Outcome:
     return outcome
 
 
-def _outcome(ray: Any, ended: Any, cell: Cell) -> Outcome:
+def _outcome(ray: Any, ended: Any, cell: Cell, setting: Setting) -> Outcome:
     try:
         return ray.get(ended)
     except ray.exceptions.RayError as error:  # a worker that died once too often takes its cell with it, no other
-        return Outcome(cell, False, " ".join(str(error).split()))
+        return lost(cell, setting, " ".join(str(error).split()))
 
 
 @contextmanager

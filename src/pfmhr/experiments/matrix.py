@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,6 @@ class Cell:
     options: tuple[tuple[str, Any], ...]
     """Options of ``pfmhr track train``, as written on the command line without the dashes."""
     motions: tuple[str, ...]
-    method_options: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
-    """Those that make the method, as declared."""
 
     @property
     def name(self) -> str:
@@ -151,7 +149,7 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
         changed = [each for table in (content, about, settings) for each in table.get("set", [])]
         options |= ({"set": tuple(changed)} if changed else {}) | {"actions": space, "seed": seed}
         placed = tuple(_placed(motion, content.get("data", "")) for motion in motions)
-        cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed, settings))
+        cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed))
     _refuse_folders(path, [name, *(cell.name for cell in cells)])
     methods = tuple(content["methods"])
     plain = content.get("plain", PLAIN if PLAIN in methods else methods[0])

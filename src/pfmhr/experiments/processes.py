@@ -131,12 +131,17 @@ def run_cells(cells: Sequence[Cell], setting: Setting, workers: int) -> Generato
                 if again and not outcome.finished and attempt.number < setting.attempts:
                     waiting.appendleft((attempt.cell, attempt.number + 1))
                 else:
-                    if not outcome.finished:
-                        write_json(attempt.out / FAILED, {"said": outcome.said})
-                    outcomes.append(outcome)
+                    outcomes.append(outcome if outcome.finished else lost(outcome.cell, setting, outcome.said))
             yield outcomes
     finally:
         _stop(running)
+
+
+def lost(cell: Cell, setting: Setting, said: str) -> Outcome:
+    """A cell that failed for good, with the reason left in its folder for reports."""
+    make_folder(setting.folder / cell.name)
+    write_json(setting.folder / cell.name / FAILED, {"said": said})
+    return Outcome(cell, False, said)
 
 
 def _ended(running: Sequence[Attempt]) -> list[Attempt]:

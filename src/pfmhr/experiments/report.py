@@ -24,6 +24,10 @@ def summarise(matrix: Matrix, folder: Path) -> dict[str, Any]:
     done = finished(matrix, folder)
     if not done:
         raise InputError("no cell of this experiment is finished", where=folder, code="not_found")
+    for method in matrix.methods:
+        _require_one("prior", [each for each in done if each.cell.method == method])
+    for skill in matrix.skills:
+        _require_one("clips", [each for each in done if each.cell.skill == skill])
     plain = matrix.plain
     rows = [
         row
@@ -50,6 +54,14 @@ def summarise(matrix: Matrix, folder: Path) -> dict[str, Any]:
     }
 
 
+def _require_one(what: str, runs: Sequence[Done]) -> None:
+    """Refuse runs that were made with different files of the same name; older ones do not tell."""
+    known = {run.cell.name: run.result[f"{what}_sha256"] for run in runs if run.result.get(f"{what}_sha256")}
+    if len(set(known.values())) > 1:
+        got = ", ".join(f"{name} ({digest[:8]})" for name, digest in known.items())
+        raise InputError(f"these runs were not trained with the same {what}", got=got, code="bad_experiment")
+
+
 def _of(done: Sequence[Done], skill: str, space: str, method: str) -> dict[int, Done]:
     """Finished runs of one combination, by seed."""
     wanted = (skill, space, method)
@@ -61,9 +73,6 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
     if not runs:
         return None
     results = [run.result for run in runs.values()]
-    if len({result["prior_sha256"] for result in results if "prior_sha256" in result}) > 1:
-        names = ", ".join(run.cell.name for run in runs.values())
-        raise InputError("these runs were not trained with the same prior", got=names, code="bad_experiment")
     needed = [run.needed / 1e6 for run in runs.values()]
     reached = [value for value in needed if np.isfinite(value)]
     final = [result["final"]["random"] for result in results]
@@ -76,7 +85,6 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
         "skill": skill,
         "actions": space,
         "method": method,
-        "options": next(iter(runs.values())).cell.method_options,
         "seeds": len(runs),
         "seed_numbers": list(runs),
         "converged": len(reached),
@@ -88,7 +96,6 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
             {"samples": share * budget / 1e6, "success": _mean(values), "deviation": _deviation(values)}
             for share, values in zip(SHARES, by_budget, strict=True)
         ],
-        "success_at_half": _mean(by_budget[SHARES.index(0.5)]),
         **{key: _mean(values) for key, values in ends.items()},
         "deviations": {key: _deviation(values) for key, values in ends.items()},
         "grid": max(result["grid"] for result in results) / 1e6,
@@ -154,20 +161,25 @@ def _curve(results: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
 
 
 def _verdict(done: Sequence[Done], matrix: Matrix, space: str, method: str, plain: str) -> dict[str, Any] | None:
-    """Over all skills that both methods have several runs of: single ones would seem never to vary."""
+    """Over skills that anyone learned and both methods have several runs of: single ones would seem never to vary."""
     pairs = [(_of(done, skill, space, method), _of(done, skill, space, plain)) for skill in matrix.skills]
-    several = [(ours, theirs) for ours, theirs in pairs if len(ours) > 1 and len(theirs) > 1]
+    several = [pair for pair in pairs if min(map(len, pair)) > 1 and _reached_by_any(*pair)]
     if not several:
         return None
     ours, theirs = ([[run.needed for run in group[side].values()] for group in several] for side in (0, 1))
     paired = [(group, [seed for seed in group[0] if _comparable(group, seed)]) for group in several]
-    paired = [(group, seeds) for group, seeds in paired if seeds]
+    paired = [(group, seeds) for group, seeds in paired if len(seeds) > 1]
     mine, plains = ([[group[side][seed].bounded for seed in seeds] for group, seeds in paired] for side in (0, 1))
     ratio = typical_ratio(mine, plains) if paired else {"ratio": None}
     left_out = sum(bool(each[0] and each[1]) for each in pairs) - len(several)
     runs = {"skills": len(several), "runs": sum(map(len, ours)), "runs_of_plain": sum(map(len, theirs))}
     runs |= {"skills_left_out": left_out}
     return {"actions": space, "method": method, **runs, **ratio, **probability_of_improvement(ours, theirs)}
+
+
+def _reached_by_any(*groups: dict[int, Done]) -> bool:
+    """Whether a skill was learned by any run; one that was not says nothing of its methods."""
+    return any(run.reached for group in groups for run in group.values())
 
 
 def _comparable(group: tuple[dict[int, Done], dict[int, Done]], seed: int) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from pfmhr.errors import InputError
 from pfmhr.experiments.cells import result_of_summary
 from pfmhr.experiments.matrix import Cell
-from pfmhr.experiments.processes import CELL, RESULT, is_finished, is_long_enough
+from pfmhr.experiments.processes import CELL, METRICS, RESULT, is_finished, is_long_enough
 from pfmhr.files import make_folder, read_json, write_json
 
 
@@ -40,7 +40,7 @@ def reuse_runs(cells: Sequence[Cell], folder: Path, others: Sequence[Path]) -> l
     taken = []
     for cell in cells:
         _forget(cell, folder / cell.name)
-        if (folder / cell.name).exists():
+        if any((folder / cell.name / name).exists() for name in (METRICS, RESULT)):
             continue
         settings = json.loads(json.dumps(cell.settings))
         for run in known:
@@ -60,7 +60,7 @@ def _runs(other: Path) -> list[_Found]:
         raise InputError("no runs to reuse", where=other, expected=expected, code="not_found")
     return [
         _Found(read_json(path, "bad_run"), partial(is_finished, run=path.parent), partial(shutil.copytree, path.parent))
-        for path in sorted(other.glob(f"*/{CELL}"))
+        for path in sorted(other.glob(f"[!.]*/{CELL}"))  # a hidden one is half a copy
     ]
 
 
@@ -69,9 +69,10 @@ def _stored(report: Path) -> list[_Found]:
     if not (isinstance(content, dict) and isinstance(content.get("runs"), list)):
         raise InputError("not a report of an experiment", where=report, expected="runs", code="bad_experiment")
     found = []
-    for summary in content["runs"]:
-        if "settings" not in summary:
-            continue  # of a report from before settings were kept: nobody can say what these were
+    told = [summary for summary in content["runs"] if "settings" in summary]
+    if content["runs"] and not told:  # from before settings were kept: nobody can say what these runs were
+        raise InputError("a report whose runs do not tell their settings", where=report, code="bad_experiment")
+    for summary in told:
         result = result_of_summary(summary, report)
         finished = partial(is_long_enough, result=result, path=report)
         found.append(_Found(summary["settings"], finished, partial(_write, summary["settings"], result)))
@@ -96,4 +97,5 @@ def _place(run: _Found, to: Path) -> None:
     unfinished = to.with_name(f".{to.name}.copy")
     shutil.rmtree(unfinished, ignore_errors=True)
     run.put(unfinished)
+    shutil.rmtree(to, ignore_errors=True)  # of an attempt that failed before it learned anything
     os.replace(unfinished, to)

@@ -12,7 +12,7 @@ def reached(row: Row) -> str:
     """Samples to 80 % in million: mean and deviation, "Failed" if no seed got there, how many did if not all."""
     if row["mean"] is None:
         return "Failed"
-    spread = f" ± {row['deviation']:.2f}" if row["seeds"] > 1 else ""
+    spread = f" ± {row['deviation']:.2f}" if row["converged"] > 1 else ""
     some = f" ({row['converged']} of {row['seeds']})" if row["converged"] < row["seeds"] else ""
     return f"{row['mean']:.2f}{spread}{some}"
 
@@ -33,7 +33,8 @@ def saved(row: Row) -> str:
 INTERVALS = (
     "Intervals of differences are Student's, 95 %. Those of verdicts come from runs drawn anew and are too narrow for "
     "fewer than about ten runs a skill. A run that never got to 80 % counts with its whole budget, the least it can "
-    "have needed; pairs of which neither run got there are left out."
+    "have needed, in differences and ratios; pairs of which neither run got there are left out of these, and are a tie "
+    "where probabilities are concerned."
 )
 
 
@@ -47,7 +48,8 @@ def spread(row: Row, key: str, digits: int, unit: float = 1.0) -> str:
 
 def verdict_in_words(verdict: Row, plain: str) -> str:
     """What the runs of a method say over all skills."""
-    others = f", {verdict['skills_left_out']} more with too few runs" if verdict.get("skills_left_out") else ""
+    left_out = verdict.get("skills_left_out")
+    others = f", {left_out} more with too few runs or none that got there" if left_out else ""
     skills = f"{verdict['skills']} skill{'s' if verdict['skills'] > 1 else ''}{others}"
     what = f"{verdict['method']} ({verdict['actions']} actions, {skills}, {verdict['runs']} runs)"
     chance = f"{verdict['probability']:.2f} [{verdict['low']:.2f}, {verdict['high']:.2f}]"

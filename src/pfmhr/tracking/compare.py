@@ -16,6 +16,9 @@ from pfmhr.files import read_json, save_figure
 from pfmhr.tracking.runs import read_result
 from pfmhr.training.runs import RUN
 
+FIGURES = ("success", "success_strict", "position_error", "rotation_error", "body_error")
+"""What is compared of evaluations."""
+
 
 @dataclass(frozen=True)
 class Group:
@@ -37,7 +40,7 @@ class Group:
             "samples_to_80": _spread([value / 1e6 for value in reached]),
             "grid": max(result["grid"] for result in self.results) / 1e6,
         }
-        for key in ("success", "success_strict", "position_error", "rotation_error", "body_error"):
+        for key in FIGURES:
             row[key] = _spread([each[key] for each in final if each[key] is not None])
         row["minutes"] = _spread([result["seconds"] / 60.0 for result in self.results])
         return row
@@ -134,7 +137,7 @@ def curves(groups: Sequence[Group]) -> list[dict[str, Any]]:
             "samples": [each["samples"] for each in result["evaluations"]],
             **{
                 key: [each[key] if each[key] is None else round(each[key], 4) for each in result["evaluations"]]
-                for key in ("success", "success_strict", "position_error", "rotation_error", "body_error")
+                for key in FIGURES
             },
         }
         for group in groups

@@ -173,6 +173,7 @@ def _finish(directory: Path, training: Training, threads: int | None, made_by: M
         "final": final,
         "evaluations": training.evaluations,
         "prior_sha256": prior_hash(config.modulator),
+        "clips_sha256": hashlib.sha256("".join(map(_fingerprint, training.motions)).encode()).hexdigest(),
         "made_by": dict(made_by),
     }
     write_json(directory / RESULT, result)
