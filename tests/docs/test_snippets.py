@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,8 +13,9 @@ import torch
 from tests.docs.snippets import DOCS, PAGES, alike, assert_shown, name_of, run_console, run_page, snippets
 
 NOT_RUN: dict[str, list[str]] = {
-    # Isaac Lab's and mjlab's environments want GPUs; what the block does is tested below in one that does not.
-    "howto/own-rl-loop.md": ["class Modulated(ManagerBasedRlEnv):  # Isaac Lab: ManagerBasedRLEnv"],
+    # MimicKit's agents and Isaac Lab's and mjlab's environments want GPUs; what the blocks do is tested below in
+    # such that do not.
+    "howto/own-rl-loop.md": ["class ModulatedAgent(ADDAgent):  # learning.add_agent", "import functools"],
     # BONES-SEED is 60 million poses that are not ours to ship, and torchrun starts processes on GPUs.
     "howto/sixty-million-poses.md": [
         "$ pfmhr corpus build corpora/seed bones-seed/ --category-from metadata --unmirrored",
@@ -52,6 +52,53 @@ def test_blocks_that_are_not_run_are_few_and_named() -> None:
     assert {page: lines for page, lines in marked.items() if lines} == NOT_RUN
 
 
+class Agent:
+    """As MimicKit's: what is recorded at each step of a rollout, and rewards of all rows at once after it."""
+
+    def __init__(self) -> None:
+        self.pose, self.kept = torch.zeros(2, 1), {}
+        engine = SimpleNamespace(get_dof_pos=lambda character: self.pose if character == 7 else None)
+        self._env = SimpleNamespace(_engine=engine, _get_char_id=lambda: 7, _motion_ids=torch.tensor([0, 1]))
+        self._exp_buffer = SimpleNamespace(
+            record=lambda name, values: self.kept.setdefault(name, []).append(values),
+            get_data_flat=lambda name: torch.cat(self.kept[name]),
+        )
+
+    def _record_data_pre_step(self, obs: str, info: str, action: str, action_info: str) -> None:
+        self._exp_buffer.record("obs", torch.zeros(2))
+
+    def _record_data_post_step(self, next_obs: str, r: str, done: str, next_info: str) -> None:
+        self._exp_buffer.record("done", torch.zeros(2))
+
+    def _calc_disc_rewards(self, norm_diff: torch.Tensor) -> torch.Tensor:
+        return 10.0 * norm_diff
+
+    def rollout(self) -> torch.Tensor:
+        """Two steps of one joint, which goes up by one; after the first, the second robot starts anew at −7."""
+        for _ in range(2):
+            self._record_data_pre_step("obs", "info", "action", "action_info")
+            self.pose += 1.0
+            self._record_data_post_step("obs", "r", "done", "info")
+            self.pose[1], self._env._motion_ids[1] = -7.0, 3
+        return self._calc_disc_rewards(torch.ones(4))
+
+
+def test_the_block_for_mimickit_pairs_poses_of_one_episode() -> None:
+    block, _ = [snippet.body for snippet in snippets(DOCS / "howto" / "own-rl-loop.md") if not snippet.runs]
+    names: dict[str, Any] = {"ADDAgent": Agent}
+    exec(block, names)
+    agent, seen = names["ModulatedAgent"](), []
+
+    def modulator(before: torch.Tensor, after: torch.Tensor, dt: float, motion_id: torch.Tensor) -> torch.Tensor:
+        seen.append((before.flatten().tolist(), after.flatten().tolist(), dt, motion_id.tolist()))
+        return torch.tensor([1.0, 0.5, 1.0, 0.7])
+
+    agent.modulator = modulator
+    assert agent.rollout().tolist() == pytest.approx([10.0, 5.0, 10.0, 7.0])
+    assert seen == [([0.0, 0.0, 1.0, -7.0], [1.0, 1.0, 2.0, -6.0], 1 / 30, [0, 1, 0, 3])]
+    assert len(agent.kept["obs"]) == len(agent.kept["done"]) == 2  # and what MimicKit keeps is kept
+
+
 class ManagedEnvironment:
     """As Isaac Lab's and mjlab's: rewards by terms, then resets, all within a step."""
 
@@ -69,8 +116,8 @@ class ManagedEnvironment:
 
 def test_the_block_for_isaac_lab_and_mjlab_pairs_poses_of_one_episode() -> None:
     """The joints at 2 and 0, before a step and before its reset, once for all terms."""
-    (block,) = [snippet.body for snippet in snippets(DOCS / "howto" / "own-rl-loop.md") if not snippet.runs]
-    names: dict[str, Any] = {"ManagerBasedRlEnv": ManagedEnvironment, "functools": functools}
+    _, block = [snippet.body for snippet in snippets(DOCS / "howto" / "own-rl-loop.md") if not snippet.runs]
+    names: dict[str, Any] = {"ManagerBasedRlEnv": ManagedEnvironment}
     exec(block, names)
     seen: list[tuple[list[list[float]], list[list[float]], float]] = []
 

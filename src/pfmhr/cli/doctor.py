@@ -19,7 +19,7 @@ EXTRAS = {
     "distance": ("faiss", "distance fields (PDF-HR)", "pip install 'pfm-hr[distance]'"),
     "hub": ("huggingface_hub", "priors from Hugging Face", "pip install 'pfm-hr[hub]'"),
     "ray": ("ray", "experiments on a cluster", "pip install 'pfm-hr[ray]'"),
-    "mjlab": ("mjlab", "GPU-scale tracking in mjlab", "pip install 'pfm-hr[mjlab]'"),
+    "mjlab": ("mjlab", "comparing our G1 with mjlab's (tests)", "pip install 'pfm-hr[mjlab]'"),
     "docs": ("sphinx", "building the documentation", "pip install 'pfm-hr[docs]'"),
     "dev": ("pytest", "running the tests", "pip install 'pfm-hr[dev]'"),
     "parquet": ("pyarrow", "BONES-SEED metadata in parquet (csv needs nothing)", "pip install pyarrow"),

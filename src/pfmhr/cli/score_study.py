@@ -15,6 +15,7 @@ from pfmhr.cli.score import time_step
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
     from pfmhr.prior import PosePrior
+    from pfmhr.robots import Robot
     from pfmhr.studies.transitions import Transitions
 
 
@@ -38,25 +39,29 @@ class Material:
     """Transitions are this many per second."""
     seed: int = 0
     """Of clips, transitions, noise and perturbations."""
+    robot: str | None = None
+    """A robot's name or the path of its MJCF; the prior's unless said."""
     threads: int | None = None
     """Threads to compute with; all cores unless said."""
     json: bool = False
     """Print one JSON object instead of the table."""
 
-    def load(self) -> tuple[PosePrior, list[Motion]]:
-        """The prior and the chosen clips."""
+    def load(self) -> tuple[PosePrior, Robot, list[Motion]]:
+        """The prior, its robot and the chosen clips."""
         from pfmhr.prior import PosePrior
+        from pfmhr.robots import Robot
         from pfmhr.studies.material import study_motions
 
         use_threads(self.threads)
         prior = PosePrior.load(self.prior)
-        return prior, study_motions(prior, self.data, self.clips, self.motions, self.seed)
+        robot = Robot.load(self.robot or prior.robot)
+        return prior, robot, study_motions(prior, self.data, self.clips, self.motions, self.seed, robot)
 
     def draw(self) -> tuple[PosePrior, Transitions]:
         """The prior, and transitions of the chosen clips."""
         from pfmhr.studies.transitions import Transitions
 
-        prior, motions = self.load()
+        prior, _, motions = self.load()
         return prior, Transitions.draw(motions, self.transitions, time_step(self.control_rate), self.seed)
 
     def report(self, name: str, result: dict[str, Any], table: list[dict[str, Any]]) -> None:
@@ -162,15 +167,14 @@ def plausibility(material: Studied, field: Path, t_eval: float = 0.75) -> int:
         t_eval: flow time of the Pose Geometry Score.
     """
     from pfmhr.distance import PoseDistanceField
-    from pfmhr.robots import Robot
     from pfmhr.studies import plausibility as study
     from pfmhr.studies.plots import plausibility_figure
 
-    prior, motions = material.load()
-    loaded = PoseDistanceField.load(field, Robot.load(prior.robot))
+    prior, robot, motions = material.load()
+    loaded = PoseDistanceField.load(field, robot)
     with progress_bar("corruptions") as progress:
         result = study.plausibility_study(
-            prior, loaded, motions, material.transitions, t_eval, material.control_rate, material.seed, progress
+            prior, loaded, motions, material.transitions, t_eval, material.control_rate, material.seed, progress, robot
         )
     material.report("plausibility", {**result, "field": str(field)}, result["rows"])
     plausibility_figure(material.out / "plausibility.png", result, study.METHODS)

@@ -21,10 +21,18 @@ Seen = Literal["all", "trained", "held-out"]
 
 
 def study_motions(
-    prior: PosePrior, data: Sequence[Path], seen: Seen = "all", most: int = 100, seed: int = 0
+    prior: PosePrior,
+    data: Sequence[Path],
+    seen: Seen = "all",
+    most: int = 100,
+    seed: int = 0,
+    robot: Robot | None = None,
 ) -> list[Motion]:
-    """At most ``most`` clips of the data, chosen at random; ``seen`` selects by the prior's own held-out list."""
-    robot = Robot.load(prior.robot)
+    """At most ``most`` clips of the data, chosen at random; ``seen`` selects by the prior's own held-out list.
+
+    They are read for ``robot``, or for the bundled one that the prior names.
+    """
+    robot = robot or Robot.load(prior.robot)
     prior.require(robot)
     options = ReadOptions(robot, assume_fps=True)
     motions = [motion for file in find_motion_files(list(data)) for motion in read_motions(file, options)]

@@ -34,9 +34,10 @@ def plausibility_study(
     control_rate: float = 30.0,
     seed: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    robot: Robot | None = None,
 ) -> dict[str, Any]:
-    """Area under the ROC curve of every score for every way of breaking a clip."""
-    robot = Robot.load(prior.robot)
+    """Area under the ROC curve of every score for every way of breaking a clip; of the prior's robot unless given."""
+    robot = robot or Robot.load(prior.robot)
     score, recon = PoseGeometryScore(prior, t_eval), ReconstructionScore(prior)
     generator = torch.Generator().manual_seed(seed)
     clips = [torch.from_numpy(motion.resample(control_rate).joint_pos) for motion in motions if motion.num_frames > 1]
