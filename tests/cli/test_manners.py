@@ -305,14 +305,16 @@ def test_with_json_stdout_is_exactly_one_object(
 def test_progress_without_a_terminal_says_how_long_it_will_take(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Resumed at 100 of 1,000, then 100 more in 30 s: the rest takes eight times that."""
-    clock = iter([0.0, 30.0, 300.0])
+    """Resumed at 100 of 1,000, then 100 more in 30 s: the rest takes eight times that. So it does of the next run."""
+    clock = iter([0.0, 30.0, 300.0, 900.0, 930.0])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
     with console.training_bar("training") as progress:
-        for done in (100, 200, 1000):
+        for done in (100, 200, 1000, 100, 200):
             progress(done, 1000, "success 50 %")
     assert capsys.readouterr().err.splitlines() == [
         "training 100/1,000: success 50 %",
         "training 200/1,000: success 50 %, 4 min left",
         "training 1,000/1,000: success 50 %",
+        "training 100/1,000: success 50 %",
+        "training 200/1,000: success 50 %, 4 min left",
     ]

@@ -117,13 +117,14 @@ def training_bar(what: str, remaining: bool = True) -> Iterator[Callable[[int, i
 def _lines(what: str, remaining: bool) -> Callable[[int, int, str], None]:
     from pfmhr.experiments.wording import duration
 
-    last, first = -1, (0, 0.0)
+    last, first, before = -1, (0, 0.0), -1
 
     def line(done: int, total: int, text: str) -> None:
-        nonlocal last, first
+        nonlocal last, first, before
         now = time.monotonic()
-        if last < 0:
-            first = done, now  # what was done before, of a run that goes on, took no time of ours
+        if last < 0 or done < before:
+            first = done, now  # what was done before, of a run that goes on or of another, took no time of this one's
+        before = done
         if 20 * done // total != last:
             last = 20 * done // total
             speed = (done - first[0]) / max(now - first[1], 1e-9)
