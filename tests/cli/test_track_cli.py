@@ -8,14 +8,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tests.score.priors import random_prior
 
 from pfmhr.cli import main
+from pfmhr.motion import Motion
+from pfmhr.motion.embedded import embedded_motion
+from pfmhr.robots import Robot
 from pfmhr.training.logging import read_metrics
 
 SMALL = ["--environments", "4", "--samples", "96", "--episodes", "3", "--horizon", "0.2", "0.4", "--threads", "1"]
@@ -114,6 +120,31 @@ def test_a_policy_is_filmed_and_exported(run: Path, tmp_path: Path, capsys: pyte
     told = read(capsys)
     assert told["samples"] == 96 and told["metadata"]["action_type"] == "absolute"
     assert (tmp_path / "squat.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda motion: {"joint_pos": np.rad2deg(motion.joint_pos)}, "degrees"),
+        (lambda motion: {"root_pos": 100 * motion.root_pos}, "centimetres"),
+    ],
+)
+def test_a_clip_in_other_units_is_not_trained_on(
+    change: Callable[[Motion], dict[str, Any]], told: str, tmp_path: Path, g1: Robot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    walk = embedded_motion("walk", g1)
+    replace(walk, **change(walk)).write(tmp_path / "walk.npz")
+    assert main(["track", "train", str(tmp_path / "walk.npz"), "-o", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err
+    assert told in said and "walk.npz" in said and "pfmhr check" in said and not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("options", [["--distance", "nan"], ["--distance", "-1"], ["--horizon", "10", "nan"]])
+def test_an_evaluation_that_would_mean_nothing_is_refused(
+    options: list[str], run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["track", "eval", str(run), "--episodes", "1", *options]) == 2
+    assert "unexpected" not in capsys.readouterr().err
 
 
 def test_nothing_is_written_when_the_prior_is_of_another_robot(

@@ -82,6 +82,28 @@ def test_ctrl_c_within_a_step_waits_for_its_end(
     assert train_prior(tmp_path / "broken", toy_corpus, g1, TOY, SMALL_RUN).hash == straight.hash
 
 
+def test_ctrl_c_pressed_twice_within_a_step_leaves_the_last_checkpoint(
+    toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second press does not wait, and half a step is no state to go on from."""
+    straight = train_prior(tmp_path / "straight", toy_corpus, g1, TOY, SMALL_RUN)
+    whole, calls = torch.optim.AdamW.step, iter(range(100))
+
+    def pressed(*things: Any, **others: Any) -> Any:
+        done = whole(*things, **others)
+        if next(calls) == 11:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        return done
+
+    said: list[str] = []
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(torch.optim.AdamW, "step", pressed)
+        train_prior(tmp_path / "broken", toy_corpus, g1, TOY, SMALL_RUN, said.append)
+    assert not any("stopped after" in line for line in said)
+    assert train_prior(tmp_path / "broken", toy_corpus, g1, TOY, SMALL_RUN).hash == straight.hash
+
+
 def test_the_same_command_accepts_its_result_and_another_is_refused(
     toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot
 ) -> None:

@@ -67,7 +67,7 @@ def test_a_target_for_one_joint_of_the_g1_moves_that_joint_that_way(scene: Scene
 
 
 def test_a_joint_without_a_motor_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"joints without an actuator(.|\n)*second"):
+    with pytest.raises(InputError, match=r"joint second cannot be told where to go(.|\n)*no actuator"):
         Scene(three_arms(tmp_path, ("first", "third")))
 
 

@@ -8,8 +8,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from pfmhr.errors import InputError
 from pfmhr.robots import Robot
 from pfmhr.sim import Scene
+from pfmhr.sim.scene import FLOOR
 
 from .states import started
 
@@ -57,9 +59,9 @@ def test_where_a_body_is_does_not_depend_on_what_else_the_robot_senses(sensors: 
 @pytest.mark.parametrize(
     ("inertial", "inertia", "mass", "shapes"),
     [
-        pytest.param("", "auto", 3 + 1 + 0.2, {"shell", "hull", "bone", "floor"}, id="in the shapes"),
-        pytest.param(INERTIAL, "auto", 5 + 0.2, {"hull", "bone", "floor"}, id="stated"),
-        pytest.param(INERTIAL, "true", 3 + 1 + 0.2, {"shell", "hull", "bone", "floor"}, id="stated and overruled"),
+        pytest.param("", "auto", 3 + 1 + 0.2, {"shell", "hull", "bone", FLOOR}, id="in the shapes"),
+        pytest.param(INERTIAL, "auto", 5 + 0.2, {"hull", "bone", FLOOR}, id="stated"),
+        pytest.param(INERTIAL, "true", 3 + 1 + 0.2, {"shell", "hull", "bone", FLOOR}, id="stated and overruled"),
     ],
 )
 def test_the_mass_is_the_robots(inertial: str, inertia: str, mass: float, shapes: set[str], tmp_path: Path) -> None:
@@ -68,3 +70,38 @@ def test_the_mass_is_the_robots(inertial: str, inertia: str, mass: float, shapes
     assert scene.model.body_mass.sum() == pytest.approx(mass)
     assert scene.robot.compile().body_mass.sum() == pytest.approx(mass)
     assert {mujoco.mj_id2name(scene.model, mujoco.mjtObj.mjOBJ_GEOM, row) for row in range(scene.model.ngeom)} == shapes
+
+
+SERVO = '<position joint="elbow" kp="10"/>'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (SERVO, '<motor joint="elbow"/>', "one of another kind"),
+        (SERVO, '<velocity joint="elbow" kv="1"/>', "one of another kind"),
+        (SERVO, '<position joint="elbow" kp="10" gear="5"/>', "one of another kind"),
+        (SERVO, '<position site="imu" kp="10"/>', "no actuator"),
+        (SERVO, "", "no actuator"),
+        (SERVO, SERVO + '<velocity joint="elbow" kv="1"/>', "2 actuators"),
+        ("<worldbody>", '<worldbody><geom name="ground" type="plane" size="1 1 1"/>', "a floor of its own"),
+        ('<body name="arm"', "<body", "cannot put this robot"),
+    ],
+)
+def test_a_robot_that_would_be_driven_with_nonsense_is_refused(
+    before: str, after: str, told: str, tmp_path: Path
+) -> None:
+    """A target in rad is a torque to a motor, and a hundredth of a turn behind a gear."""
+    path = tmp_path / "robot.xml"
+    text = ROBOT.format(inertial=INERTIAL, sensors="", inertia="auto")
+    assert before in text
+    path.write_text(text.replace(before, after))
+    with pytest.raises(InputError, match=told) as caught:
+        Scene(Robot.load(path))
+    assert caught.value.code == "bad_robot" and "robot.xml" in str(caught.value)
+
+
+def test_a_robot_may_have_a_shape_called_floor(tmp_path: Path) -> None:
+    path = tmp_path / "robot.xml"
+    path.write_text(ROBOT.format(inertial=INERTIAL, sensors="", inertia="auto").replace('"hull"', '"floor"'))
+    assert Scene(Robot.load(path)).model.ngeom == 3

@@ -86,7 +86,10 @@ def learner(
 
 
 def tiny(**agent: Any) -> TrackerConfig:
-    return replace(TINY, agent=replace(TINY.agent, **agent))
+    """With other settings of its agent; separate updates have epochs and minibatches of their own."""
+    usual = AgentConfig()
+    idle = {"epochs": usual.epochs, "minibatches": usual.minibatches} if agent.get("separate") else {}
+    return replace(TINY, agent=replace(TINY.agent, **idle, **agent))
 
 
 def on_its_reference(environment: TrackingEnvironment, number: int) -> bool:

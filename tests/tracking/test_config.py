@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,28 @@ def test_unknown_settings_are_refused(content: dict[str, object], name: str) -> 
     with pytest.raises(InputError, match=f"unknown settings.*{name}") as caught:
         tracker_config_from_json(content)
     assert caught.value.code == "bad_run"
+
+
+@pytest.mark.parametrize(
+    "name", ["critic_rate", "learning_rate", "epochs", "minibatches", "gradient_norm", "desired_kl", "adapt"]
+)
+def test_what_separate_updates_do_not_heed_is_refused(name: str) -> None:
+    value = "iteration" if name == "adapt" else 3
+    with pytest.raises(InputError, match=f"no effect with separate updates .*{name} {value}"):
+        replace(tracker_preset("paper").agent, **{name: value})
+    replace(TrackerConfig().agent, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"hidden": ()}, "no such hidden"),
+        ({"minibatches": 256 * 24 + 1}, "more minibatches than samples of an iteration .*6145 of 6144"),
+    ],
+)
+def test_networks_without_layers_and_minibatches_without_samples_are_refused(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        TrackerConfig(agent=replace(AgentConfig(), **change))
 
 
 def test_iterations_cover_the_samples() -> None:

@@ -200,6 +200,12 @@ def change(name: str, content: bytes | None) -> Callable[[Path], object]:
     return lambda run: (run / name).unlink() if content is None else (run / name).write_bytes(content)
 
 
+def other_robot(run: Path) -> None:
+    """As if the robot's file had been another when the run was made."""
+    about = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**about, "robot_sha256": "0" * 64}))
+
+
 @pytest.mark.parametrize(
     ("spoil", "code"),
     [
@@ -210,8 +216,9 @@ def change(name: str, content: bytes | None) -> Callable[[Path], object]:
         (change(CHECKPOINT, None), "not_found"),
         (change(CHECKPOINT, b"half"), "bad_checkpoint"),
         (change("motions/0000.npz", None), "not_found"),
+        (other_robot, "bad_run"),
     ],
-    ids=["no run", "half a run", "a list", "another kind", "no checkpoint", "half a checkpoint", "no clip"],
+    ids=["no run", "half a run", "a list", "another kind", "no checkpoint", "half a checkpoint", "no clip", "a robot"],
 )
 def test_a_spoiled_run_is_refused(finished: Path, tmp_path: Path, spoil: Callable[[Path], object], code: str) -> None:
     shutil.copytree(finished, tmp_path / "run")

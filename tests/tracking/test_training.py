@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -17,6 +18,7 @@ from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import ModulatorConfig, TrackerConfig, tracker_preset
 from pfmhr.tracking.config import SeparateUpdates
+from pfmhr.tracking.evaluation import Evaluator
 from pfmhr.tracking.training import CHECKPOINT, Training
 from pfmhr.training.logging import read_metrics
 from pfmhr.training.state import load_state
@@ -158,6 +160,25 @@ def test_a_run_goes_on_after_control_c(train: Run, whole: Callable[[str], Traini
     assert said[1:] == ["going on after 144 samples"]
     assert metrics(resumed) == metrics(whole("add"))
     same_state(resumed.directory, whole("add").directory)
+
+
+def test_a_run_of_two_clips_goes_on_after_control_c_before_it_began(
+    g1: Robot, walking: Motion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several clips the first rollout does not teach the policy, however often the run was begun."""
+
+    def run(name: str) -> Training:
+        made = Training(tmp_path / name, g1, [walking, walking], TINY, threads=1)
+        made.run()
+        return made
+
+    whole = run("whole")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Evaluator, "run_each", lambda *_: signal.raise_signal(signal.SIGINT))
+        run("cut")
+    resumed = run("cut")
+    assert metrics(resumed) == metrics(whole)
+    same_state(resumed.directory, whole.directory)
 
 
 def test_evaluations_do_not_change_what_is_learned(train: Run, whole: Callable[[str], Training]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +46,7 @@ def evaluate(
         from pfmhr.tracking.runs import TrackerRun
 
     at_least_one(episodes=episodes)
-    if not horizon or min(horizon) <= 0:
+    if not horizon or not all(0 < each < inf for each in horizon):
         raise InputError("--horizon must be positive", expected="seconds, one or more numbers", code="bad_config")
     use_threads(threads)
     loaded = TrackerRun.load(run)

@@ -139,7 +139,14 @@ def _refuse_idle(kind: str, given: dict[str, object], prior: str) -> None:
 
 
 def _motion(name: str, robot: Robot, fps: float | None, trim: tuple[float, float] | None) -> Motion:
+    from pfmhr.motion.checks import check_motion
     from pfmhr.motion.repair import trim as trimmed
 
     motion = read_clip(name, robot, fps)
-    return motion if trim is None else trimmed(motion, *trim)[0]
+    if trim is not None:
+        motion = trimmed(motion, *trim)[0]
+    for fault in check_motion(motion, robot):
+        if fault.code in ("degrees", "centimetres", "joint_order"):  # nobody could track it, and nothing would say why
+            fix = "See `pfmhr check`, and `pfmhr convert` to mend it."
+            raise InputError(f"{fault.code}: {fault.message}", where=name, fix=fix, code="faulty_motion")
+    return motion

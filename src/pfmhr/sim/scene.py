@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pfmhr.errors import InputError, unknown_name
 from pfmhr.robots import Robot
 
-FLOOR = "floor"
+FLOOR = "pfmhr_floor"
+"""Name of the floor: a robot's file may have a "floor" of another kind."""
 _FRAMES = {
     "position": (mujoco.mjtSensor.mjSENS_FRAMEPOS, 3),
     "orientation": (mujoco.mjtSensor.mjSENS_FRAMEQUAT, 4),
@@ -81,12 +82,24 @@ class Scene:
         joints = [self.model.joint(name).id for name in robot.joint_names]
         self.joint_positions: NDArray[np.intp] = self.model.jnt_qposadr[joints].astype(np.intp)
         self.joint_velocities: NDArray[np.intp] = self.model.jnt_dofadr[joints].astype(np.intp)
-        driven = {int(joint): actuator for actuator, (joint, _) in enumerate(self.model.actuator_trnid)}
-        missing = [name for name, joint in zip(robot.joint_names, joints, strict=True) if joint not in driven]
-        if missing:
-            raise InputError("joints without an actuator", where=robot.path, got=", ".join(missing), code="bad_robot")
         # Actuators need not come in the order of the joints; a control in joint order would be silent nonsense.
-        self.actuators: NDArray[np.intp] = np.array([driven[joint] for joint in joints], dtype=np.intp)
+        self.actuators: NDArray[np.intp] = np.array([self._servo(joint) for joint in joints], dtype=np.intp)
+
+    def _servo(self, joint: int) -> int:
+        """The actuator that drives a joint: one, which turns it to an angle in rad."""
+        model = self.model
+        on_joint = (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT) & (model.actuator_trnid[:, 0] == joint)
+        found = np.flatnonzero(on_joint)
+        if len(found) == 1 and _is_position_servo(model, int(found[0])):
+            return int(found[0])
+        kinds = {0: "no actuator", 1: "one of another kind"}
+        raise InputError(
+            f"joint {model.joint(joint).name} cannot be told where to go",
+            where=self.robot.path,
+            expected="one <position> actuator with gear 1 per joint",
+            got=kinds.get(len(found), f"{len(found)} actuators"),
+            code="bad_robot",
+        )
 
     def frame(self, what: str) -> tuple[slice, int]:
         """Columns of the sensor data that hold a frame quantity of all bodies, and numbers per body."""
@@ -116,6 +129,9 @@ class Scene:
         spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
         for thing in [*spec.sensors, *(geom for geom in spec.geoms if _only_seen(spec, geom))]:
             spec.delete(thing)  # sensors that nobody reads would shift ours; shapes only to be looked at are dear
+        if any(geom.type == mujoco.mjtGeom.mjGEOM_PLANE for geom in spec.worldbody.geoms):
+            fix = "Give the robot's own file, not a scene's."
+            raise InputError("the world has a floor of its own", where=self.robot.path, fix=fix, code="bad_robot")
         friction = [self.config.floor_friction, 0.005, 0.0001]
         spec.worldbody.add_geom(
             name=FLOOR, type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05], friction=friction, condim=3
@@ -126,7 +142,11 @@ class Scene:
         for actuator in spec.actuators:
             actuator.ctrllimited = False  # a target beyond the range is how a position servo pushes
         self._add_sensors(spec)
-        return spec.compile()
+        try:
+            return spec.compile()
+        except ValueError as error:
+            what = f"MuJoCo cannot put this robot onto a floor: {error}"
+            raise InputError(what, where=self.robot.path, code="bad_robot") from error
 
     def _add_sensors(self, spec: mujoco.MjSpec) -> None:
         for name in self.config.frames:
@@ -143,6 +163,14 @@ class Scene:
                 refname=FLOOR,
                 intprm=[1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND), 0, 1],
             )
+
+
+def _is_position_servo(model: mujoco.MjModel, actuator: int) -> bool:
+    """Whether force = k·(target − angle) − d·speed, with the angle in rad."""
+    gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
+    kinds = model.actuator_gaintype[actuator], model.actuator_biastype[actuator]
+    affine = kinds == (mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtBias.mjBIAS_AFFINE)
+    return bool(affine and gain[0] > 0 and bias[1] == -gain[0] and model.actuator_gear[actuator, 0] == 1.0)
 
 
 def _only_seen(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:

@@ -142,7 +142,7 @@ def roll_out(
     run: TrackerRun, policy: Callable[[Tensor], Tensor], deviation: Tensor, steps: int, seed: int = 0
 ) -> Rollout:
     """Transitions of training's own environments with exploring actions."""
-    environment = TrackingEnvironment(run.robot, run.motions, run.config.environment, seed=seed)
+    environment = TrackingEnvironment(run.robot, run.motions, run.config.environment, seed=seed, library=run.library)
     generator = torch.Generator().manual_seed(seed)
     observations, kept = environment.get_observations(), []
     for _ in range(steps):

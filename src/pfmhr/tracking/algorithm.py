@@ -227,5 +227,5 @@ class TrackerPPO(PPO):
         self._units.means = loaded_dict["clip_rewards"]
         self.learning_rate = float(loaded_dict["rate"])
         self.collected = int(loaded_dict["collected"])
-        self._ready = True
+        self._ready = self._ready or self.collected > 0
         return True

@@ -104,11 +104,18 @@ class AgentConfig:
         _require(self, positive=("actor_output_scale", "std", "observation_clip", "clip", "advantage_clip"))
         _require(self, positive=("gradient_norm", "learning_rate", "critic_rate", "desired_kl"))
         _require(self, not_negative=("entropy",))
-        if self.separate is not None and self.critic_rate is not None:
-            raise InputError(
-                "separate updates have a critic_rate of their own", got=self.critic_rate, code="bad_config"
-            )
+        if self.separate is not None:
+            self._refuse_idle("critic_rate", "learning_rate", "epochs", "minibatches")
+            self._refuse_idle("gradient_norm", "desired_kl", "adapt")
         _require(self, shares=("discount", "trace"))
+
+    def _refuse_idle(self, *names: str) -> None:
+        """What separate updates have of their own, or do without: it would change nothing."""
+        idle = [name for name in names if getattr(self, name) != getattr(AgentConfig, name)]
+        if idle:
+            got = ", ".join(f"{name} {getattr(self, name)}" for name in idle)
+            expected = "settings of agent.separate"
+            raise InputError("of no effect with separate updates", expected=expected, got=got, code="bad_config")
 
 
 @dataclass(frozen=True)
@@ -212,6 +219,9 @@ class TrackerConfig:
 
     def __post_init__(self) -> None:
         _require(self, at_least_one=("samples", "evaluate_every", "evaluation_episodes", "checkpoint_every"))
+        if self.agent.separate is None and self.agent.minibatches > self.samples_per_iteration:
+            got = f"{self.agent.minibatches} of {self.samples_per_iteration} samples"
+            raise InputError("more minibatches than samples of an iteration", got=got, code="bad_config")
         if not all(1 <= horizon * self.environment.control_rate < math.inf for horizon in self.horizons):
             raise InputError("an evaluated episode has at least one step", got=self.horizons, code="bad_config")
 
@@ -248,7 +258,9 @@ def _require(
     for names, expected, fits in ranges:
         for name in names:
             value = getattr(config, name)
-            if not all(map(fits, value if isinstance(value, tuple) else [] if value is None else [value])):
+            if value == () or not all(
+                map(fits, value if isinstance(value, tuple) else [] if value is None else [value])
+            ):
                 raise InputError(f"no such {name}", expected=expected, got=value, code="bad_config")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import EnvironmentConfig
@@ -83,6 +84,10 @@ class Evaluator:
             robot, motions, replace(config, **changes), threads=threads, deepmimic=False, library=library
         )
         self.distance = environment.skill.distance if distance is None else distance
+        if not 0 < self.distance < math.inf:
+            raise InputError(
+                "no distance to lose an episode at", expected="m, above 0", got=distance, code="bad_config"
+            )
         environment.termination_distance = self.distance
         self.environment = environment
 

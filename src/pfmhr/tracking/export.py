@@ -39,7 +39,8 @@ def export_policy(run: TrackerRun, path: Path) -> dict[str, str]:
     if missing:
         what = f"exporting a policy needs {' and '.join(missing)}"
         raise InputError(what, fix="`pip install 'pfm-hr[tracking]'`.", code="missing_extra")
-    one = TrackingEnvironment(run.robot, run.motions, replace(run.config.environment, environments=1), threads=1)
+    settings = replace(run.config.environment, environments=1)
+    one = TrackingEnvironment(run.robot, run.motions, settings, threads=1, library=run.library)
     metadata = policy_metadata(run, one)
     content = _converted(PolicyWithReference(run.policy, one.library, one.substeps), metadata)
     _compare(content, run.policy, one, path)

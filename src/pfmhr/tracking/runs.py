@@ -21,6 +21,7 @@ from pfmhr.robots.robot import BUNDLED
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.evaluation import Evaluator, from_both_starts, judged
+from pfmhr.tracking.library import MotionLibrary
 from pfmhr.tracking.modulation import prior_hash
 from pfmhr.tracking.networks import Policy, TrackerNetwork
 from pfmhr.tracking.settings import tracker_config_from_json
@@ -101,6 +102,8 @@ class TrackerRun:
     config: TrackerConfig
     robot: Robot
     motions: tuple[Motion, ...]
+    library: MotionLibrary
+    """Those, as environments want them: made once for all."""
     policy: Policy
     exploration: Tensor
     """(J,) deviation of the actions it explores with, by now."""
@@ -119,6 +122,9 @@ class TrackerRun:
             raise InputError("this run has no checkpoint yet", where=directory, code="not_found")
         config = tracker_config_from_json(about["config"])
         robot = Robot.load(about["robot"])
+        if hashlib.sha256(robot.path.read_bytes()).hexdigest() != about["robot_sha256"]:
+            fix = "Put back the robot's file, or train anew."
+            raise InputError("the robot is not the one it was trained with", where=robot.path, fix=fix, code="bad_run")
         # A clip's name decides its skill, and files of ours hold none.
         clips = [
             replace(Motion.read(_clip(directory, number), robot), name=kept["name"])
@@ -133,15 +139,21 @@ class TrackerRun:
         actor.load_state_dict(state["algorithm"]["actor_state_dict"])
         samples = int(state["iteration"]) * config.samples_per_iteration
         policy, deviation = Policy(actor).eval(), state["algorithm"]["actor_state_dict"]["distribution.std_param"]
-        return TrackerRun(directory, config, robot, tuple(clips), policy, deviation, samples)
+        return TrackerRun(directory, config, robot, tuple(clips), one.library, policy, deviation, samples)
 
     def evaluator(
         self, episodes: int, horizon: float | None = None, distance: float | None = None, threads: int | None = None
     ) -> Evaluator:
         """Environments to evaluate this run's policy in."""
-        settings = self.config.environment
         return Evaluator(
-            self.robot, self.motions, settings, episodes, horizon=horizon, distance=distance, threads=threads
+            self.robot,
+            self.motions,
+            self.config.environment,
+            episodes,
+            horizon=horizon,
+            distance=distance,
+            threads=threads,
+            library=self.library,
         )
 
 

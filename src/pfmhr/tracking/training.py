@@ -39,8 +39,6 @@ class Training:
     ) -> None:
         torch.manual_seed(config.seed)
         self.directory, self.config, self.motions = directory, config, tuple(motions)
-        dt = 1.0 / config.environment.control_rate
-        modulator = make_modulator(config.modulator, motions, dt)
         rotations = config.adversary.joints == "rotations"
         self.environment = TrackingEnvironment(
             robot,
@@ -51,6 +49,7 @@ class Training:
             rotations=rotations,
             deepmimic=config.reward == "deepmimic",
         )
+        modulator = make_modulator(config.modulator, motions, self.environment.dt)
         self.algorithm = TrackerPPO(self.environment, config, modulator)
         self.evaluator = Evaluator(
             robot,

@@ -27,7 +27,7 @@ def save_checkpoint(folder: Path, step: int, model: nn.Module, average: Averaged
 def last_checkpoint(folder: Path) -> Path | None:
     """The newest checkpoint that can be read; temporary files of a killed run are swept away."""
     for litter in folder.glob("*.tmp"):
-        litter.unlink()
+        litter.unlink(missing_ok=True)  # another process may sweep as well
     for path in sorted(folder.glob("step-*.safetensors"), reverse=True):
         try:
             load_state(path)

@@ -75,10 +75,11 @@ def run_loop(
     step = _restore(checkpoints, task, config, average, optimiser, say if leader else None)
     objective = _prepared(task.objective, config, world)
     log = RunLog(directory, step) if leader else None
-    parameters, start, first = list(model.parameters()), time.perf_counter(), step
+    parameters, start, first, whole = list(model.parameters()), time.perf_counter(), step, True
     try:
         while step < config.steps:
             with deferred_interruption() as interruption:  # a step is done whole, or not at all
+                whole = False
                 for group in optimiser.param_groups:
                     group["lr"] = config.rate_at(step)
                 loss = objective(*(part.to(device, non_blocking=True) for part in task.batch(step)))
@@ -96,6 +97,7 @@ def run_loop(
                     log.write(step, loss=value, gradient_norm=norm, learning_rate=rate, poses_per_second=speed)
                 if log and config.due(step, config.evaluate_every):
                     log.write(step, held_out_loss=task.held_out_loss(average.module))
+                whole = True
                 if log and config.due(step, config.checkpoint_every):
                     save_checkpoint(checkpoints, step, model, average, optimiser)
             if log and progress and config.due(step, config.log_every):
@@ -103,7 +105,7 @@ def run_loop(
                 progress(step, config.steps, f"loss {value:.4f}, {speed:,.0f} poses/s")
             interruption.check()
     except KeyboardInterrupt:
-        if leader:
+        if leader and whole:  # otherwise the last checkpoint stays: half a step is no state to go on from
             save_checkpoint(checkpoints, step, model, average, optimiser)
             say(f"stopped after step {step:,}; the same command goes on from there")
         raise
