@@ -55,6 +55,23 @@ def test_evaluation_writes_figures_and_a_page(prior: Path, corpus: Path, tmp_pat
     assert (tmp_path / "eval" / "eval.png").stat().st_size > 50_000
 
 
+def test_an_evaluation_of_fewer_poses_than_panels_is_drawn(prior: Path, corpus: Path, tmp_path: Path) -> None:
+    assert main(["prior", "eval", str(prior), str(corpus), "-o", str(tmp_path / "eval"), "--poses", "8"]) == 0
+    assert (tmp_path / "eval" / "eval.png").exists()
+
+
+def test_an_extended_prior_shares_as_many_times(corpus: Path, tmp_path: Path) -> None:
+    """96 poses cannot be shared among the usual 64 times."""
+    size = ["--steps", "4", "--batch-size", "96", "--threads", "1"]
+    train = ["prior", "train", str(corpus), "-o", str(tmp_path / "prior"), "--preset", "tiny", "--distinct-times", "8"]
+    assert main([*train, *size]) == 0
+    extend = ["prior", "extend", str(tmp_path / "prior"), str(corpus), *size]
+    assert main(extend) == 0
+    assert main([*extend, "-o", str(tmp_path / "other"), "--distinct-times", "4"]) == 0
+    found = [PosePrior.load(tmp_path / name).about["training"] for name in ("prior-extended", "other")]
+    assert [each["distinct_times"] for each in found] == [8, 4]
+
+
 def test_samples_are_written_as_a_motion(prior: Path, tmp_path: Path, g1: Robot, capsys: Capture) -> None:
     assert main(["prior", "sample", str(prior), "-o", str(tmp_path / "poses.npz"), "--count", "7"]) == 0
     assert Motion.read(tmp_path / "poses.npz", g1).joint_pos.shape == (7, 29)

@@ -160,8 +160,11 @@ def test_factors_need_no_gradients(mode: Any) -> None:
 
 def test_poses_may_be_arrays_of_numpy() -> None:
     before, after = steps_scoring([0.03, 0.5])
-    factors = RewardModulator(gauge(), percents())(before.numpy(), after.double().numpy(), DT)
+    modulator = RewardModulator(gauge(), percents())
+    factors = modulator(before.numpy(), after.double().numpy(), DT)
     assert factors.tolist() == pytest.approx([math.exp(-0.25), 1.0], abs=1e-6)
+    backwards = modulator(before.numpy()[::-1], after.numpy()[::-1], DT)  # arrays that torch cannot look into
+    assert backwards.tolist() == pytest.approx([1.0, math.exp(-0.25)], abs=1e-6)
 
 
 @cache

@@ -51,3 +51,13 @@ def test_a_broken_pose_has_no_reconstruction_and_is_left_alone() -> None:
     factors = modulator(poses, poses, DT, valid=torch.tensor([True, True, False]))
     assert factors.tolist() == pytest.approx([math.exp(-1.0), 1.0, 1.0], abs=1e-6)
     assert modulator.statistics()["not_finite"] == 1
+
+
+def test_poses_at_rest_are_references_too() -> None:
+    """A pose is judged whether it moves or not, in a rollout as in the reference: half of this one stands at 1."""
+    score = ReconstructionScore(around(Target([4.0]), (0.0,)), (0.25,))
+    calibration = Calibration.fit(score, [clip([[1.0], [1.0], [1.0], [2.0], [3.0]])], DT)
+    assert calibration.values[0][0].tolist() == pytest.approx([0.0, 0.0, 1.0, 4.0], abs=1e-5)
+    assert calibration.references[0].without_change == 0
+    modulator = ReconstructionModulator(score, calibration, alpha=1.0, p_good=1.0, p_bad=0.0)
+    assert modulator(float64([[1.0]]), float64([[1.0]]), DT).item() == pytest.approx(1.0)

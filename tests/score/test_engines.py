@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 from torch import Tensor
 
 from pfmhr.prior.denoiser import Prediction
 from pfmhr.prior.network import PoseNetwork
-from pfmhr.score import PoseGeometryScore, fused
+from pfmhr.score import PoseGeometryScore, ReconstructionScore, fused
 from pfmhr.score.autodiff import AutodiffEngine
 from pfmhr.score.engine import Engine, make_engine, self_test
 from pfmhr.score.fused import FusedEngine
@@ -151,17 +153,37 @@ class Wrong:
     [(1.001, 1.0, "response"), (1.0, 0.999, "clean pose"), (-1.0, 1.0, "response"), (float("nan"), 1.0, "response")],
 )
 def test_the_self_test_refuses_a_wrong_engine(response: float, clean: float, what: str) -> None:
-    right = AutodiffEngine(random_prior().denoiser, 0.75, CPU, torch.float32)
+    denoiser = random_prior().denoiser
+    right, exact = (AutodiffEngine(denoiser, 0.75, CPU, dtype) for dtype in (torch.float32, torch.float64))
     with refused("engine_mismatch", what):
-        self_test(Wrong(right, response, clean), right, 5, CPU, torch.float32, 1e-4)
+        self_test(Wrong(right, response, clean), right, exact, 5, CPU, torch.float32, 1e-4)
 
 
 def test_the_self_test_allows_errors_within_its_tolerance() -> None:
-    right = AutodiffEngine(random_prior().denoiser, 0.75, CPU, torch.float32)
+    denoiser = random_prior().denoiser
+    right, exact = (AutodiffEngine(denoiser, 0.75, CPU, dtype) for dtype in (torch.float32, torch.float64))
     nearly = Wrong(right, 1.0 + 5e-5, 1.0 - 5e-5)
-    self_test(nearly, right, 5, CPU, torch.float32, 1e-4)
+    self_test(nearly, right, exact, 5, CPU, torch.float32, 1e-4)
     with refused("engine_mismatch"):
-        self_test(nearly, right, 5, CPU, torch.float32, 1e-5)
+        self_test(nearly, right, exact, 5, CPU, torch.float32, 1e-5)
+
+
+@pytest.mark.parametrize(("ours", "theirs", "fine"), [(2e-3, 1e-3, True), (2e-2, 1e-3, False), (0.1, 0.1, False)])
+def test_the_self_test_knows_how_coarse_the_machine_s_products_are(ours: float, theirs: float, fine: bool) -> None:
+    """With TF32 autodiff itself is off by a thousandth; ten times that is allowed, and a twentieth never exceeded."""
+    exact = AutodiffEngine(random_prior().denoiser, 0.75, CPU, torch.float64)
+    engine, usual = (Wrong(exact, 1.0 + each, 1.0 + each) for each in (ours, theirs))
+    with nullcontext() if fine else refused("engine_mismatch"):
+        self_test(engine, usual, exact, 5, CPU, torch.float64, 1e-4)
+
+
+def test_a_score_may_be_made_under_autocast() -> None:
+    prior = random_prior(6, dtype=torch.float32)
+    before, after, noise = transitions(prior, 30)
+    outside = PoseGeometryScore(prior)(before, after, 0.02, noise=noise)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(PoseGeometryScore(prior)(before, after, 0.02, noise=noise), outside)
+        ReconstructionScore(prior)
 
 
 def test_a_score_is_not_made_with_a_wrong_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from pfmhr.score import PoseGeometryScore
 from pfmhr.studies.noise import noise_study
 from pfmhr.studies.perturbation import perturbation_study
 from pfmhr.studies.timestep import discrimination, recommendation, timestep_study
-from pfmhr.studies.transitions import Transitions
+from pfmhr.studies.transitions import Transitions, spoilt_directions
 
 
 class Linear(torch.nn.Module):
@@ -87,6 +87,19 @@ def test_changes_along_the_prior_fall_when_spoilt_and_others_do_not(prior: PoseP
     assert along["sign_flip"] == pytest.approx(0.0, abs=1e-6)
     across = discrimination(prior, Transitions.draw([wandering(g1, slice(5, 29), 2)], 300), 0.75)
     assert across["angular"] < 0
+
+
+def test_changes_are_not_turned_into_the_noise_of_their_poses(prior: PosePrior, g1: Robot) -> None:
+    """What is turned by 90° points anywhere: as often along the noise that the pose is corrupted with as against it."""
+    transitions = Transitions.draw([embedded_motion("walk", g1)], 200, 1 / 30, 0)
+    noise = torch.randn(1, *transitions.previous.shape, generator=torch.Generator().manual_seed(0))[0]
+    direction = transitions.direction(PoseGeometryScore(prior))
+    turned = spoilt_directions(direction, seed=0)
+    for severity in (15.0, 90.0):
+        across = (
+            turned["angular", severity] - (turned["angular", severity] * direction).sum(1, keepdim=True) * direction
+        )
+        assert abs(torch.cosine_similarity(across, noise.to(across.dtype)).mean()) < 0.1
 
 
 def test_the_best_time_is_recommended_with_what_the_papers_choice_keeps() -> None:

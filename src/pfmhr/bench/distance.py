@@ -23,7 +23,7 @@ TARGET = 60_000_000
 def bench_distance(corpus: Path | None, poses: int, queries: int) -> dict[str, Any]:
     """Labels per second by index and by brute force in one run, and how both grow with the corpus."""
     robot = Robot.load("g1")
-    base = _base(corpus, robot, poses)
+    base = _base(corpus, poses)
     rows = [_measure(_grown(base, factor), robot, queries, exact=min(queries, 2000)) for factor in GROWTH]
     per_label = [row["microseconds_per_label"] for row in rows]
     # Cells grow with the square root of the corpus and so does the work per query; fitted, not assumed.
@@ -42,7 +42,7 @@ def bench_distance(corpus: Path | None, poses: int, queries: int) -> dict[str, A
     }
 
 
-def _base(corpus: Path | None, robot: Robot, poses: int) -> NDArray[np.float32]:
+def _base(corpus: Path | None, poses: int) -> NDArray[np.float32]:
     if corpus is not None:
         opened = PoseCorpus.open(corpus)
         stored = np.asarray(opened.poses[:])

@@ -48,9 +48,15 @@ def _command() -> str:
 
 def _commit() -> str | None:
     """The revision of the source tree this runs from, None for an installed package."""
-    command = ["git", "-C", str(Path(pfmhr.__file__).parent), "rev-parse", "--short", "HEAD"]
-    try:
+    here = Path(pfmhr.__file__).parent
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(here), *words]
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", "__init__.py")  # or it is somebody else's tree, with us in its environment
+        return git("rev-parse", "--short", "HEAD")
     except (OSError, subprocess.SubprocessError):
         return None
 

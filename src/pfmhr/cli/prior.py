@@ -111,6 +111,7 @@ def extend(
     robot: str | None = None,
     steps: int | None = None,
     batch_size: int | None = None,
+    distinct_times: int | None = None,
     learning_rate: float | None = None,
     seed: int | None = None,
     threads: int | None = None,
@@ -128,6 +129,7 @@ def extend(
         robot: path of the MJCF, for a robot that is not bundled.
         steps: how many steps.
         batch_size: poses per step, over all processes.
+        distinct_times: flow times per batch; the prior's own unless said.
         learning_rate: peak of the learning rate.
         seed: decides batches, times, noise and the held-out sources; the prior's own unless said.
         threads: threads to compute with; all cores unless said.
@@ -143,7 +145,8 @@ def extend(
     # The same share of sources is held out, or it would learn what it is judged by.
     before = start.about.get("training", {})
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
-    kept = {"held_out": before.get("held_out"), "seed": before.get("seed") if seed is None else seed}
+    own = {"seed": seed, "distinct_times": distinct_times, "held_out": None}
+    kept = {name: before.get(name) if value is None else value for name, value in own.items()}
     training = replace(TrainConfig(), **given({**changes, **kept}))
     with training_bar("extending") as progress:
         body = Robot.load(robot or opened.manifest.robot)

@@ -32,7 +32,7 @@ def evaluation_page(
 
 def _marginals(area: Any, robot: Robot, held_out: Any, samples: Any) -> None:
     area.suptitle("Joint angles in rad: held-out poses and samples of the prior")
-    for joint, axes in enumerate(area.subplots(5, 6).flat):
+    for joint, axes in enumerate(area.subplots(-(-robot.num_joints // 6), 6, squeeze=False).flat):
         if joint >= robot.num_joints:
             axes.axis("off")
             continue
@@ -66,5 +66,8 @@ def _robots(area: Any, robot: Robot, samples: Any) -> None:
     area.suptitle("Poses drawn from the prior")
     pen = Pen(robot)
     for number, axes in enumerate(area.subplots(2, 10).flat):
+        if number >= len(samples):
+            axes.axis("off")
+            continue
         pen.draw(axes, samples[number])
         frame_axes(axes)

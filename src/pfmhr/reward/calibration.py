@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
@@ -23,6 +23,8 @@ class TransitionScore(Protocol):
     """Anything that scores transitions: the Pose Geometry Score, the reconstruction error."""
 
     prior: PosePrior
+    of_changes: ClassVar[bool]
+    """Whether it judges changes: where there is none, there is nothing to judge, in the reference as in a rollout."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -162,7 +164,10 @@ def motion_ids(like: Tensor, motion_id: int | Tensor, count: int) -> Tensor:
             got=f"{tuple(ids.shape)} {ids.dtype}",
             code="bad_shape",
         )
-    # On an accelerator looking at the values would stall it; there an index out of range fails by itself.
+    # On an accelerator looking at the values would stall it; there they are looked at on the way.
+    if ids.device.type == "cuda":
+        known = ((ids >= 0) & (ids < count)).all()
+        torch._assert_async(known, f"a motion number is not below {count}")  # type: ignore[reportPrivateImportUsage]
     if ids.device.type == "cpu" and len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < count:
         raise InputError(
             "unknown motion number",
@@ -177,8 +182,8 @@ def _score_motion(
     score: TransitionScore, motion: Motion, dt: float, generator: torch.Generator | None, phases: int
 ) -> tuple[Reference, Tensor]:
     require_joints(score.prior, motion)
-    before, after, moving = moving_transitions(motion, dt, phases)
-    still = int((~moving).sum())
+    before, after, moving = moving_transitions(motion, dt, phases, with_still=not score.of_changes)
+    still = int((~moving).sum()) if score.of_changes else 0
     device = score.prior.device
     values, finite = score.evaluate(before.to(device), after.to(device), dt, generator=generator)
     reference = Reference(motion.name, int(finite.sum()), still, int((~finite).sum()), loop=repeats(motion))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import torch
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from pfmhr.reward.ramp import Ramp
 from pfmhr.reward.tally import Tally
 from pfmhr.reward.transitions import is_moving
 from pfmhr.score import PoseGeometryScore, ReconstructionScore
+from pfmhr.score.inputs import as_poses
 
 Poses = Tensor | NDArray[Any]
 
@@ -70,9 +71,6 @@ class NoModulation:
 class _CalibratedModulator(ABC):
     """Score → reference percentile → ramp. What differs is how a score becomes a percentile."""
 
-    of_changes: ClassVar[bool] = False
-    """Whether it judges changes: where there is none, there is nothing to judge, in the reference as in a rollout."""
-
     def __init__(
         self, score: TransitionScore, calibration: Calibration, alpha: float, p_good: float, p_bad: float
     ) -> None:
@@ -95,11 +93,12 @@ class _CalibratedModulator(ABC):
         """Factors ``(N,)`` in [exp(−α), 1]; 1 where ``valid`` is False, a pose is not finite, or nothing moves."""
         del reference_pose  # the reference is in the calibration
         self.calibration.require_dt(dt)
-        values, finite = self.score.evaluate(previous_pose, pose, dt, generator=generator)
+        before, after = (as_poses(self.score.prior, each) for each in (previous_pose, pose))
+        values, finite = self.score.evaluate(before, after, dt, generator=generator)
         percentile = self.percentile(values, self.calibration.motion_ids(values, motion_id))
         judged = finite if valid is None else finite & as_mask(valid, finite)
-        if self.of_changes:
-            judged = judged & is_moving(torch.as_tensor(previous_pose), torch.as_tensor(pose), dt).to(judged.device)
+        if self.score.of_changes:
+            judged = judged & is_moving(before, after, dt)
         multiplier = torch.where(judged, self.ramp.multiplier(percentile), 1.0)
         self._tally.add(multiplier, percentile, self.ramp.shortfall(percentile), judged, finite)
         return multiplier
@@ -122,8 +121,6 @@ class RewardModulator(_CalibratedModulator):
 
     The percentile becomes a factor by the ramp of Eq. 17.
     """
-
-    of_changes = True
 
     def __init__(
         self,

@@ -19,12 +19,14 @@ STILL = 1e-4
 """rad/s: a joint slower than this stands still. Files of six decimals make such speeds out of nothing."""
 
 
-def moving_transitions(motion: Motion, dt: float, phases: int = 1) -> tuple[Tensor, Tensor, Tensor]:
+def moving_transitions(
+    motion: Motion, dt: float, phases: int = 1, with_still: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
     """Poses before and after every step of ``dt`` seconds in which a joint moves, each ``(N, J)`` rad.
 
     Also which of all steps ``(T,)`` those are. A cycle's closing step is one of them, if the clip can be repeated at
-    all; steps in which nothing moves are not: they have no direction to judge. With ``phases`` steps begin that
-    many times per ``dt``.
+    all; steps in which nothing moves are not, unless ``with_still``: they have no direction to judge. With ``phases``
+    steps begin that many times per ``dt``.
     """
     rate = phases / check_dt(dt)
     cycles = repeats(motion)
@@ -35,7 +37,7 @@ def moving_transitions(motion: Motion, dt: float, phases: int = 1) -> tuple[Tens
         period = (played.num_frames - 1) / motion.fps
         before, after = (side[: math.floor(period * rate + 1e-6)] for side in (before, after))
     moving = is_moving(before, after, dt)
-    return before[moving], after[moving], moving
+    return (before, after, moving) if with_still else (before[moving], after[moving], moving)
 
 
 def is_moving(before: Tensor, after: Tensor, dt: float) -> Tensor:

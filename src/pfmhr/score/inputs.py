@@ -60,7 +60,7 @@ def as_noise(noise: Tensor | NDArray[Any] | None, samples: int, poses: Tensor) -
     """Given noise as ``(samples, N, J)`` on the poses' device, or a clear refusal."""
     if noise is None:
         return None
-    given = torch.as_tensor(noise, device=poses.device)
+    given = torch.as_tensor(noise if isinstance(noise, Tensor) else np.ascontiguousarray(noise), device=poses.device)
     given = given[None] if given.ndim == 2 else given
     if given.shape != (samples, *poses.shape):
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from numpy.typing import NDArray
@@ -46,6 +46,9 @@ class PoseGeometryScore:
         precision: of the matrix products.
         engine: "auto" takes the fused pass where it can; "autodiff" is the reference.
     """
+
+    of_changes: ClassVar[bool] = True
+    """It judges changes, and has nothing to say where nothing moves."""
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ NOISE_LEVELS = (0.55, 0.65, 0.80)
 
 class ReconstructionScore:
     """``e_m = ‖F(z_m, t_m) − q‖²`` at several flow times: low for poses the prior knows. Eq. 21."""
+
+    of_changes: ClassVar[bool] = False
+    """It judges poses, moving or not."""
 
     def __init__(
         self,

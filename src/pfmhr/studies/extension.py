@@ -38,9 +38,9 @@ def extension_study(
     config = PriorConfig()
     corpus, whole = _corpora(data, out, robot, say)
     half = train_prior(out / "half", corpus, robot, config, train, say, progress)
-    fresh = PosePrior(
-        config, half.normalisation, robot.name, robot.joint_names, new_denoiser(config, robot.num_joints, train.seed)
-    )
+    untrained = new_denoiser(config, robot.num_joints, train.seed)
+    judged_by = {"held_out_sources": half.about["held_out_sources"]}
+    fresh = PosePrior(config, half.normalisation, robot.name, robot.joint_names, untrained, about=judged_by)
     scratch = extend_prior(fresh, out / "scratch", whole, robot, train, say, progress)
     shorter = replace(train, steps=train.steps // 2)
     extended = extend_prior(half, out / "extended", whole, robot, shorter, say, progress)

@@ -63,7 +63,8 @@ class Transitions:
 
 def spoilt_directions(direction: Tensor, seed: int) -> dict[tuple[str, float], Tensor]:
     """Every perturbation at every severity of ``(N, J)`` directions, by family and severity."""
-    generator = torch.Generator().manual_seed(seed)
+    # Not the generator of the noise: a change would be turned into the very noise its pose is corrupted with.
+    generator = torch.Generator().manual_seed(seed + 1)
     return {
         (family, severity): perturb(direction, severity, generator)
         for family, (perturb, severities) in FAMILIES.items()
