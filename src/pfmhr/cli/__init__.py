@@ -8,6 +8,7 @@ import select
 import sys
 import traceback
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import TextIO
 
 from pfmhr.errors import InputError
@@ -25,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     words = [word for word in given if word != "--debug"]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of files need not be text
     try:
         code = _run(words, debug="--debug" in given)
         sys.stdout.flush()
@@ -45,6 +49,8 @@ def _run(words: list[str], debug: bool) -> int:
 
     as_json = "--json" in words
     try:
+        if "" in words:
+            raise InputError("an empty word on the command line", fix="Is a variable not set?", code="bad_input")
         return run(words)
     except SystemExit as stop:  # after --help
         return stop.code if isinstance(stop.code, int) else 0

@@ -9,7 +9,9 @@ from typing import Annotated
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, progress_bar, say
+from pfmhr.cli.options import tell_assumed
 from pfmhr.motion.checks import CheckConfig, FileReport, check_paths
+from pfmhr.motion.frame_rate import require_rate
 from pfmhr.motion.reading import ReadOptions
 from pfmhr.robots import Robot
 
@@ -42,6 +44,8 @@ def check(
         all: list sound files too.
         json: print one JSON object.
     """
+    if fps is not None:
+        require_rate(fps)
     options = ReadOptions(Robot.load(robot), csv_fps=fps, fill_missing=fill_missing, assume_fps=True)
     with progress_bar("checking") as progress:
         reports = check_paths(paths, options, checks, progress)
@@ -54,15 +58,14 @@ def check(
         rows = [row for report in reports if all or report.faults for row in _rows(report)]
         if rows:
             print_table("", ["clip", "frames", "Hz", "", "what was found"], rows)
+        tell_assumed(report.notes for report in reports)
         warned = sum(report.ok and bool(report.faults) for report in reports)
         say(f"{len(reports)} clip(s): {len(reports) - bad - warned} sound, {warned} with warnings, {bad} to be fixed")
     return 1 if bad else 0
 
 
 def _rows(report: FileReport) -> list[list[str]]:
-    clip = report.path if Path(report.path).name.startswith(report.clip) else f"{report.path}:{report.clip}"
-    head = [clip, str(report.frames), f"{report.fps:g}"]
-    lines = [[fault.severity.value, fault.message] for fault in report.faults]
-    lines += [["note", note] for note in report.notes] if lines else []
-    lines = lines or [["ok", ""]]
+    head = [report.label, str(report.frames), f"{report.fps:g}"]
+    lines = [[fault.severity.value, fault.message] for fault in report.faults] or [["ok", ""]]
+    lines += [["note", note] for note in report.notes]
     return [(head if number == 0 else ["", "", ""]) + line for number, line in enumerate(lines)]

@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from pfmhr.files import make_folder, write_json
 
@@ -74,11 +75,12 @@ def _finite(content: Any) -> Any:
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     """A table of text."""
-    table = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    shown = Text(title) if title else None
+    table = Table(title=shown, title_justify="left", header_style="bold", box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))  # names of files and their content are no markup
     _console(to_stderr=False).print(table)
 
 

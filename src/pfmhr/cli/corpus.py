@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, progress_bar, say, teller
+from pfmhr.cli.options import tell_assumed
 from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus, make_subset
 from pfmhr.robots import Robot
 
@@ -43,6 +44,7 @@ def build(
     """
     with progress_bar("reading") as progress:
         corpus = build_corpus(out, paths, Robot.load(robot), config, say=teller(json), progress=progress)
+    tell_assumed(source.notes for source in corpus.manifest.sources)
     return _show(corpus, json)
 
 
@@ -67,6 +69,7 @@ def add(
     """
     with progress_bar("reading") as progress:
         corpus = add_to_corpus(out, paths, Robot.load(robot), config, say=teller(json), progress=progress)
+    tell_assumed(source.notes for source in corpus.manifest.sources)
     return _show(corpus, json)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,17 @@ def _extra(name: str) -> Iterator[None]:
         fix = f"`pip install 'pfm-hr[{name}]'`."
         what = {"viewer": "the viewer"}.get(name, name)
         raise InputError(f"{what} needs {error.name}", fix=fix, code="missing_extra") from error
+
+
+def tell_assumed(notes: Iterable[Sequence[str]]) -> None:
+    """Say once how many clips, each with its notes, were read at a frame rate that nobody stated."""
+    from pfmhr.cli.console import remark
+    from pfmhr.motion.reading import ASSUMED, USUAL_CSV_FPS
+
+    count = sum(ASSUMED in each for each in notes)
+    if count:
+        what = f"{count} clip(s) state no frame rate; {USUAL_CSV_FPS:g} Hz was assumed"
+        remark(f"{what}, and checks of speed are wrong if it is another: --fps says which")
 
 
 def read_clip(name: str, robot: Robot, fps: float | None = None, clip: str | None = None) -> Motion:

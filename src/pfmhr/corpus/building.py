@@ -21,7 +21,7 @@ from pfmhr.corpus.items import BuildConfig, Item, collect, fingerprint
 from pfmhr.corpus.manifest import Manifest, Rejected, Shard, Source
 from pfmhr.corpus.reading import Accepted, read_item
 from pfmhr.corpus.shards import shard_name, write_shard
-from pfmhr.corpus.writing import PARTIAL, claim, remove_unlisted, tidy
+from pfmhr.corpus.writing import PARTIAL, claim, made_for, refuse_others, remove_unlisted, tidy
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically
 from pfmhr.motion import Motion
@@ -103,7 +103,8 @@ def build_corpus(
         InputError: the folder holds another corpus, nothing usable was found, or the disk is full.
     """
     job = _job(directory, things, robot, config, say, progress, workers)
-    with exclusive(directory):
+    refuse_others(directory)
+    with made_for(directory), exclusive(directory):
         if (directory / manifests.FILE_NAME).exists():
             existing = PoseCorpus.open(directory)
             if existing.manifest.fingerprint != job.mark:
@@ -212,21 +213,27 @@ def _finish(state: _Progressing, mark: str, start: Manifest, say: Say) -> PoseCo
         _close_shard(state, mark)
     _absorb(state, None)
     manifest = state.manifest
-    if not manifest.shards:
+    rejected = manifest.rejected[len(start.rejected) :]
+    added = len(manifest.sources) - len(start.sources)
+    if not manifest.shards or (not added and any(_is_fault(each) for each in rejected)):
         shutil.rmtree(state.directory / PARTIAL, ignore_errors=True)
-        reasons = "; ".join(f"{entry.path}: {entry.reason}" for entry in manifest.rejected[:3])
+        reasons = "; ".join(f"{entry.path}: {entry.reason}" for entry in rejected[:3])
         raise InputError(
-            f"no clip passed its checks, {len(manifest.rejected)} left out", where=state.directory, got=reasons,
+            f"no clip passed its checks, {len(rejected)} left out", where=state.directory, got=reasons,
             fix="See them all with `pfmhr check`.", code="nothing_usable",
         )  # fmt: skip
     manifests.save(manifest, state.directory)
     tidy(state.directory, manifest)
-    new_rejected = len(manifest.rejected) - len(start.rejected)
     say(
-        f"{manifest.poses - start.poses:,} poses from {len(manifest.sources) - len(start.sources):,} clips stored, "
-        f"{new_rejected:,} clips left out; {manifest.poses:,} poses in {state.directory}"
+        f"{manifest.poses - start.poses:,} poses from {added:,} clips stored, "
+        f"{len(rejected):,} clips left out; {manifest.poses:,} poses in {state.directory}"
     )
     return PoseCorpus.open(state.directory)
+
+
+def _is_fault(rejected: Rejected) -> bool:
+    """Whether a clip was left out for what is wrong with it, and not because it is there already."""
+    return rejected.code != "duplicate"
 
 
 def _resume(directory: Path, start: Manifest, mark: str, say: Say) -> _Progressing:

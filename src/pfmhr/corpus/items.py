@@ -19,9 +19,11 @@ from pfmhr.corpus.categories import (
     stem,
 )
 from pfmhr.corpus.shards import SHARD_ROWS
+from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import CheckConfig, find_motion_files
 from pfmhr.motion.checks.copies import digest
+from pfmhr.motion.frame_rate import require_rate
 from pfmhr.robots import Robot
 
 
@@ -46,6 +48,14 @@ class BuildConfig:
     """Larger files are rejected, to bound memory."""
     shard_rows: int = SHARD_ROWS
     """A shard is closed at the first clip that brings it to this many poses."""
+
+    def __post_init__(self) -> None:
+        if self.fps is not None:
+            require_rate(self.fps)
+        for name in ("max_file_mb", "shard_rows"):
+            if getattr(self, name) < 1:
+                got = getattr(self, name)
+                raise InputError(f"no such {name}", expected="at least 1", got=got, code="bad_config")
 
     def as_json(self) -> dict[str, Any]:
         """The settings as they stand in a manifest."""

@@ -98,7 +98,7 @@ def load(directory: Path) -> Manifest:
         )
     if content.get("version") != VERSION:
         raise InputError(
-            "unknown corpus version", where=path, expected=VERSION, got=content["version"], code="bad_corpus"
+            "unknown corpus version", where=path, expected=VERSION, got=content.get("version"), code="bad_corpus"
         )
     try:
         manifest = Manifest(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pfmhr.corpus.corpus import PoseCorpus
@@ -17,6 +18,7 @@ PARTIAL = ".partial"
 
 def write_once(directory: Path, empty: Manifest, write: Callable[[], Manifest]) -> PoseCorpus:
     """The corpus that ``write`` puts into a directory of its own; the same one is not made twice."""
+    refuse_others(directory)
     with exclusive(directory):
         if (directory / FILE_NAME).exists():
             existing = PoseCorpus.open(directory)
@@ -32,10 +34,31 @@ def write_once(directory: Path, empty: Manifest, write: Callable[[], Manifest]) 
 
 
 def claim(directory: Path) -> None:
-    """Make sure that a folder without a manifest is ours to write to: new, empty, or left by an interrupted run.
+    """Make a folder without a manifest ours to write to."""
+    refuse_others(directory)
+    with disk_errors(directory):
+        (directory / PARTIAL).mkdir(exist_ok=True)
+
+
+@contextmanager
+def made_for(directory: Path) -> Iterator[None]:
+    """A folder that is new stays only if something is put into it."""
+    new = not directory.exists()
+    try:
+        yield
+    except InputError:
+        if new and {entry.name for entry in directory.iterdir()} <= {".lock"}:
+            shutil.rmtree(directory)
+        raise
+
+
+def refuse_others(directory: Path) -> None:
+    """Make sure that a folder is one to write to: a corpus, new, empty, or left by an interrupted run.
 
     Writers clear away shards that no manifest lists; in somebody else's folder those could be theirs.
     """
+    if not directory.is_dir():
+        return  # not there yet, or a file, which is told when the folder is made
     entries = {entry.name for entry in directory.iterdir()} - {".lock"}
     if entries and PARTIAL not in entries and FILE_NAME not in entries:
         raise InputError(
@@ -45,8 +68,6 @@ def claim(directory: Path) -> None:
             got=", ".join(sorted(entries)[:3]),
             code="not_empty",
         )
-    with disk_errors(directory):
-        (directory / PARTIAL).mkdir(exist_ok=True)
 
 
 def tidy(directory: Path, manifest: Manifest) -> None:

@@ -131,15 +131,12 @@ class Motion:
 
     def root_rotations(self) -> Rotation:
         """The root's orientation per frame as rotations, normalised."""
-        without = np.flatnonzero(~self.root_quat.any(axis=1))
-        if len(without):
-            raise InputError(
-                f"the root has no orientation in frame {without[0]}",
-                where=self.source or None,
-                expected="a quaternion",
-                got="zeros",
-                code="quaternion_norm",
-            )
+        where, what = self.source or self.name or None, "the root has no orientation in frame"
+        broken, zero = ~np.isfinite(self.root_quat).all(axis=1), ~self.root_quat.any(axis=1)
+        if broken.any():
+            raise InputError(f"{what} {broken.argmax()}", where=where, got="NaN or infinity", code="not_finite")
+        if zero.any():
+            raise InputError(f"{what} {zero.argmax()}", where=where, got="zeros", code="quaternion_norm")
         return Rotation.from_quat(self.root_quat.astype(np.float64), scalar_first=True)
 
     def resample(self, fps: float) -> Motion:

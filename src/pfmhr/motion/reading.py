@@ -12,11 +12,13 @@ from pfmhr.errors import InputError
 from pfmhr.motion.formats import Clip, Format, read_clips
 from pfmhr.motion.frame_rate import FOLDER_FILE, require_rate, stated_nearby
 from pfmhr.motion.motion import Motion
-from pfmhr.motion.source import MAX_FILE_BYTES, load_bytes
+from pfmhr.motion.source import MAX_FILE_BYTES, clip_name, load_bytes
 from pfmhr.robots import Robot
 
 USUAL_CSV_FPS = 30.0
 """What checks assume for a csv whose frame rate nobody stated; LAFAN1's rate."""
+ASSUMED = f"frame rate not in the file: {USUAL_CSV_FPS:g} Hz assumed"
+"""The note of such a file."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,6 @@ def _assemble(clip: Clip, path: Path, options: ReadOptions) -> Motion:
     for part, what in ((clip.root_pos, "root positions"), (clip.root_quat, "root orientations")):
         if len(part) != frames:
             raise InputError(f"joints and {what} differ in length", expected=frames, got=len(part), code="bad_shape")
-    name = path.name.removesuffix(".gz")
     return Motion(
         joint_pos=joints,
         fps=fps,
@@ -69,7 +70,7 @@ def _assemble(clip: Clip, path: Path, options: ReadOptions) -> Motion:
         joint_names=options.robot.joint_names,
         robot=options.robot.name,
         loop=clip.loop,
-        name=clip.name or name.rsplit(".", 1)[0],
+        name=clip.name or clip_name(path),
         source=str(path),
         notes=(*notes, *fps_note),
     )
@@ -116,11 +117,13 @@ def _documented_order(robot: Robot, width: int, format: Format) -> tuple[str, ..
     without_wrists = tuple(name for name in robot.joint_names if "wrist" not in name)
     if width == len(without_wrists):
         return without_wrists
+    doubled = format == "unitree_csv" and width + 7 == 2 * (7 + robot.num_joints)
+    hint = "Decimal commas? Save it with points." if doubled else "Is this a file for another robot?"
     raise InputError(
         f"wrong number of joint columns for robot '{robot.name}' in a {format} file",
         expected=robot.num_joints,
         got=width,
-        fix="Is this a file for another robot?",
+        fix=hint,
         code="bad_width",
     )
 
@@ -143,7 +146,7 @@ def _frame_rate(clip: Clip, path: Path, options: ReadOptions) -> tuple[float, tu
                 "the file states another frame rate",
                 expected=f"{options.fps:g} Hz",
                 got=f"{clip.fps:g} Hz in the file",
-                fix="Leave fps away, or use --to-fps to resample.",
+                fix="Omit fps, or use --to-fps to resample.",
                 code="fps_conflict",
             )
         return float(clip.fps), ()
@@ -152,7 +155,7 @@ def _frame_rate(clip: Clip, path: Path, options: ReadOptions) -> tuple[float, tu
     if nearby := stated_nearby(path):
         return nearby[0], (f"frame rate {nearby[0]:g} Hz taken from the {nearby[1]}",)
     if options.assume_fps:
-        return USUAL_CSV_FPS, (f"frame rate not in the file: {USUAL_CSV_FPS:g} Hz assumed",)
+        return USUAL_CSV_FPS, (ASSUMED,)
     raise InputError(
         "the file holds no frame rate",
         where=path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -46,7 +47,8 @@ def drop_jumps(motion: Motion, jump_speed: float) -> tuple[Motion, str]:
 
 def trim(motion: Motion, start: float, stop: float) -> tuple[Motion, str]:
     """Keep the time from ``start`` to ``stop`` in s."""
-    first, last = round(start * motion.fps), round(stop * motion.fps)
+    finite = math.isfinite(start) and math.isfinite(stop)
+    first, last = (round(start * motion.fps), round(stop * motion.fps)) if finite else (0, -1)
     if not (0 <= first < last <= motion.num_frames - 1):
         raise InputError(
             "cannot trim to that time",

@@ -11,7 +11,6 @@ import io
 import pickle
 import struct
 import zlib
-from collections import OrderedDict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -124,6 +123,21 @@ class _Bytearray(_Bytes):
     pass
 
 
+class _OrderedDict(metaclass=_Sealed):
+    """Dicts keep their order, so that a plain one will do."""
+
+    def __new__(cls, items: Any = ()) -> Any:
+        return _filled({}, [part for item in items for part in item])
+
+
+def _filled(target: Any, items: list[Any]) -> Any:
+    """A dict with keys and values in turn. Keys are plain: hashing a tuple that is nested deep enough is a crash."""
+    if not isinstance(target, dict) or not all(isinstance(key, (str, bytes, int, float)) for key in items[::2]):
+        raise _refused("a dictionary whose keys are not text or numbers")
+    target.update(zip(items[::2], items[1::2], strict=True))
+    return target
+
+
 class _JoblibArray(metaclass=_Sealed):
     """Stand-in for joblib's array wrapper, whose numbers follow it in the stream."""
 
@@ -134,7 +148,7 @@ _ALLOWED: dict[tuple[str, str], Any] = {
     ("__builtin__", "bytearray"): _Bytearray,
     ("builtins", "bytes"): _Bytes,
     ("__builtin__", "bytes"): _Bytes,
-    ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "OrderedDict"): _OrderedDict,
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Dtype,
     ("numpy.core.numeric", "_frombuffer"): _FromBuffer,
@@ -181,6 +195,29 @@ class _Reader(_PythonUnpickler):
         self.append(bytearray(content))
 
     dispatch[pickle.BYTEARRAY8[0]] = load_bytearray8
+
+    def load_setitem(self) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
+        _filled(self.stack[-1], [key, value])
+
+    dispatch[pickle.SETITEM[0]] = load_setitem
+
+    def load_setitems(self) -> None:
+        items = self.pop_mark()
+        _filled(self.stack[-1], items)
+
+    dispatch[pickle.SETITEMS[0]] = load_setitems
+
+    def load_dict(self) -> None:
+        self.append(_filled({}, self.pop_mark()))
+
+    dispatch[pickle.DICT[0]] = load_dict
+
+    def load_set(self) -> None:
+        raise _refused("a set")
+
+    for _opcode in (pickle.EMPTY_SET, pickle.ADDITEMS, pickle.FROZENSET):
+        dispatch[_opcode[0]] = load_set
 
     def load_build(self) -> None:
         wrapper = self.stack[-2]

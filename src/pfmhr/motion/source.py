@@ -99,3 +99,8 @@ def too_large(path: object, size: int, max_bytes: int) -> InputError:
         fix="Split it into several files.",
         code="too_large",
     )
+
+
+def clip_name(path: Path) -> str:
+    """What a clip is called that has no name of its own: its file, without endings."""
+    return path.name.removesuffix(".gz").rsplit(".", 1)[0]

@@ -81,6 +81,14 @@ def _lines(text: bytes) -> int:
 
 def _locate(text: bytes, columns: int, error: Exception | None, first: int) -> InputError:
     """Name the first line of ``text`` that is not ``columns`` numbers."""
+    begin = text[:4096].lstrip()
+    if begin.startswith((b"(dp", b"(lp")):
+        return InputError("a pickle written as text", fix="Save it with protocol 2 or later.", code="bad_pickle")
+    other = next((sign for sign in (b";", b"\t") if sign in begin.split(b"\n", 1)[0]), None)
+    if other is not None:
+        what = "columns are separated by semicolons" if other == b";" else "columns are separated by tabs"
+        fix = "Save it with commas between columns and decimal points."
+        return InputError(what, expected="commas", fix=fix, code="not_a_number")
     lines = text.removesuffix(b"\n").split(b"\n")
     for number, line in enumerate(lines, start=first):
         cells = line.rstrip(b"\r").split(b",")

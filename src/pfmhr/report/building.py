@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pfmhr
+from pfmhr.errors import InputError
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.prior import PosePrior
 from pfmhr.report.material import Material, gather
@@ -42,6 +43,8 @@ def build_report(
         prior: directory or name of the prior that scores episodes and whose geometry is shown.
         before: sections that come first.
     """
+    if out.is_dir():
+        raise InputError("a page is a file", where=out, got="a folder", code="not_writable")
     material = gather(paths)
     for path in material.priors[1:]:
         material.left_out[path] = f"one prior is shown, {material.priors[0]}"

@@ -55,7 +55,11 @@ class Robot:
         if text in BUNDLED:
             return from_mjcf(Path(str(files("pfmhr.robots") / BUNDLED[text])), name=text)
         path = Path(name_or_path)
-        if not path.is_file():
+        try:
+            there = path.is_file()
+        except PermissionError as error:
+            raise InputError("cannot read the robot", where=path, got=error.strerror, code="unreadable") from error
+        if not there:
             if path.suffix or "/" in text or path.exists():
                 raise InputError("no such robot file", where=text or "''", code="not_found")
             raise unknown_name("robot", text, [*BUNDLED, "or the path of an MJCF file"])

@@ -102,7 +102,10 @@ class Judge:
 
 def motion_takes(prior: PosePrior, motions: list[Motion], robot: Robot, rate: float) -> list[Take]:
     """Clips resampled to the control rate, scored by a prior that is calibrated on the first of them."""
-    takes = [_take(motion, robot, rate) for motion in motions]
+    mended = [_mended(motion) for motion in motions]
+    takes = [replace(_take(motion, robot, rate), broken=broken) for motion, broken in mended]
+    # A step out of a frame that was not there is none: joints are judged as they are.
+    motions = [replace(whole, joint_pos=motion.joint_pos) for motion, (whole, _) in zip(motions, mended, strict=True)]
     try:
         judge = Judge(prior, motions[0], rate)
     except InputError as error:
@@ -126,13 +129,21 @@ def episode_takes(episode: Episode, judge: Judge) -> tuple[Take, Take]:
     return reference, replace(reference, name="rollout", positions=episode.rollout, scores=scores, note=note)
 
 
-def _take(motion: Motion, robot: Robot, rate: float) -> Take:
-    shown = motion.resample(rate)
-    root = [shown.root_pos, shown.root_quat] if robot.floating_base else []
-    positions = np.concatenate([*root, shown.joint_pos], axis=1).astype(np.float64)
-    sound = np.asarray(np.isfinite(positions).all(axis=1))
+def _mended(motion: Motion) -> tuple[Motion, int]:
+    """The motion with the frame before in place of every one with NaN or infinity, and how many those were."""
+    names = ("joint_pos", "root_pos", "root_quat")
+    sound = np.all([np.isfinite(getattr(motion, name)).all(axis=1) for name in names], axis=0)
+    if sound.all():
+        return motion, 0
     if not sound.any():
         raise InputError("no frame of this motion is finite", where=motion.source or motion.name, code="not_finite")
     last = np.maximum.accumulate(np.where(sound, np.arange(len(sound)), -1))
     last[last < 0] = int(np.argmax(sound))  # before the first sound frame there is none to go back to
-    return Take(motion.name, positions[last], rate, robot.joint_names, broken=int((~sound).sum()))
+    return replace(motion, **{name: getattr(motion, name)[last] for name in names}), int((~sound).sum())
+
+
+def _take(motion: Motion, robot: Robot, rate: float) -> Take:
+    shown = motion.resample(rate)
+    root = [shown.root_pos, shown.root_quat] if robot.floating_base else []
+    positions = np.concatenate([*root, shown.joint_pos], axis=1).astype(np.float64)
+    return Take(motion.name, positions, rate, robot.joint_names)

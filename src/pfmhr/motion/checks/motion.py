@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pfmhr.errors import InputError
 from pfmhr.motion.checks.change import check_change
 from pfmhr.motion.checks.poses import check_poses
 from pfmhr.motion.checks.report import Fault
@@ -30,6 +31,11 @@ class CheckConfig:
     """Standing perfectly still for longer, in s, is worth a warning: retargeting stalled, or padding."""
     quaternion_tolerance: float = 0.01
     """How far the norm of a root quaternion may be from 1."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not 0 <= value < np.inf:
+                raise InputError(f"no such {name}", expected="0 or more", got=value, code="bad_config")
 
 
 def check_motion(motion: Motion, robot: Robot, config: CheckConfig | None = None) -> tuple[Fault, ...]:

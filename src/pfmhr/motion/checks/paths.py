@@ -27,9 +27,13 @@ def find_motion_files(paths: Iterable[str | Path]) -> list[Path]:
     """The motion files among ``paths``, folders searched all the way down, sorted within each folder."""
     found: list[Path] = []
     for given in map(Path, paths):
-        if not given.exists():
+        try:
+            there, is_folder = given.exists(), given.is_dir()
+        except PermissionError as error:
+            raise _unreadable(error) from error
+        if not there:
             raise InputError("no such file or folder", where=given, code="not_found")
-        if given.is_dir():
+        if is_folder:
             inside = sorted(_walk(given))
             if not inside:
                 kinds = ", ".join(MOTION_SUFFIXES)
@@ -43,11 +47,26 @@ def find_motion_files(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for directory, subdirectories, names in os.walk(folder):
+    """Linked folders are followed, each once."""
+    seen: set[str] = set()
+
+    def refuse(error: OSError) -> None:
+        raise _unreadable(error)
+
+    for directory, subdirectories, names in os.walk(folder, followlinks=True, onerror=refuse):
+        real = os.path.realpath(directory)
+        if real in seen:
+            subdirectories.clear()
+            continue
+        seen.add(real)
         subdirectories[:] = [name for name in subdirectories if not name.startswith(".") and name != "metadata"]
         for name in names:
             if name.lower().endswith(MOTION_SUFFIXES) and not _is_table(name):
                 yield Path(directory) / name
+
+
+def _unreadable(error: OSError) -> InputError:
+    return InputError(f"cannot look into it: {error.strerror}", where=error.filename, code="unreadable")
 
 
 def _is_table(name: str) -> bool:
@@ -96,7 +115,7 @@ def check_paths(
 
     for done, results in enumerate(in_order(files, work, available_cores()), start=1):
         for motion, fingerprint, report in results:
-            extra = copies.faults(motion, fingerprint, _label(report)) if motion is not None else []
+            extra = copies.faults(motion, fingerprint, report.label) if motion is not None else []
             reports.append(_with_faults(report, extra))
         if progress:
             progress(done, len(files))
@@ -118,10 +137,6 @@ def inspect_file(
         report = FileReport(str(path), motion.name, motion.num_frames, motion.fps, faults, motion.notes)
         results.append((motion, digest(motion.joint_pos), report))
     return results
-
-
-def _label(report: FileReport) -> str:
-    return report.path if Path(report.path).name.startswith(report.clip) else f"{report.path}:{report.clip}"
 
 
 def _with_faults(report: FileReport, extra: list[Fault]) -> FileReport:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any
+
+from pfmhr.motion.source import clip_name
 
 
 class Severity(str, Enum):
@@ -39,6 +42,11 @@ class FileReport:
     fps: float
     faults: tuple[Fault, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The file, and which clip of it if that has a name of its own."""
+        return self.path if self.clip in ("", clip_name(Path(self.path))) else f"{self.path}:{self.clip}"
 
     @property
     def errors(self) -> tuple[Fault, ...]:

@@ -40,21 +40,23 @@ def _quaternion(quaternions: NDArray[np.float32], tolerance: float) -> list[Faul
 
 
 def _quaternion_order(quaternions: NDArray[np.float32]) -> list[Fault]:
-    """Robots are upright most of the time. If only the other component order says so, suspect it.
+    """Robots are upright most of the time. If only another component order says so, suspect it.
 
     A clip that never turns stays upright in either order; there, an exact half turn at the start
     is the sign: (0, 0, 0, 1) read as wxyz.
     """
-    given, other = _uprightness(quaternions), _uprightness(quaternions[:, [3, 0, 1, 2]])
+    given = _uprightness(quaternions)
+    orders = {"xyzw for wxyz": [3, 0, 1, 2], "wxyz for xyzw": [1, 2, 3, 0]}  # what the file has for what was read
+    upright = {name: _uprightness(quaternions[:, order]) for name, order in orders.items()}
+    mistaken = max(upright, key=lambda name: upright[name])
+    other = upright[mistaken]
     half_turn = np.median(np.abs(quaternions[:, 3])) > 0.99 and np.abs(quaternions[0, 3]) > 0.999
     if given < 0.3 and other > given + 0.5:
-        message = (
-            f"the root lies down (up axis {given:.2f}) but stands in the other order ({other:.2f}): xyzw for wxyz?"
-        )
+        message = f"the root lies down (up axis {given:.2f}) but stands in another order ({other:.2f}): {mistaken}?"
         return [
             Fault("quaternion_order", message, detail={"upright": round(given, 3), "upright_other": round(other, 3)})
         ]
-    if half_turn and other > 0.8:
+    if half_turn and upright["xyzw for wxyz"] > 0.8:
         message = "the root faces exactly backwards throughout: xyzw for wxyz?"
         return [Fault("quaternion_order", message, Severity.WARNING, {"upright": round(given, 3)})]
     return []

@@ -97,7 +97,7 @@ def _read(format: Format, content: dict[str, Any], data: bytes, robot: Robot, ch
         case "pfmhr":
             return native.read(content)
         case "unitree_csv":
-            return unitree_csv.read(data, robot.num_joints)
+            return unitree_csv.read(data, robot.joint_names)
         case "bones_seed":
             return bones_seed.read(data)
         case "mimickit":

@@ -61,6 +61,8 @@ def _refuse_unfolding(rows: Any, key: str, dimensions: int) -> None:
     depth, inner, cells = 0, rows, 1
     while isinstance(inner, (list, tuple)) and inner:
         depth, cells, inner = depth + 1, cells * len(inner), inner[0]
+    if depth and isinstance(inner, np.ndarray):
+        depth, cells = depth + inner.ndim, cells * inner.size
     if depth > dimensions or cells > MAX_CELLS:
         raise InputError(
             f"'{key}' has the wrong shape", expected=f"{dimensions} dimensions", got=depth, code="bad_shape"

@@ -91,6 +91,10 @@ def _refuse_breadth_first(clip: Clip, positions: NDArray[Any], robot: Robot) -> 
 def write(motion: Motion, path: Path, robot: Robot) -> None:
     """All 30 bodies by MuJoCo kinematics; velocities by central differences at the motion's rate."""
     quaternion = motion.root_rotations().as_quat(scalar_first=True)
+    broken = ~(np.isfinite(motion.joint_pos).all(axis=1) & np.isfinite(motion.root_pos).all(axis=1))
+    if broken.any():
+        what = f"bodies cannot be placed in frame {int(broken.argmax())}"
+        raise InputError(what, where=motion.source or motion.name, got="NaN or infinity", code="not_finite")
     positions, quaternions = body_poses(robot, motion.root_pos, quaternion, motion.joint_pos)
     content = {
         "fps": np.array([motion.fps]),

@@ -5,6 +5,7 @@ A csv with a header of joint names is read too, its columns matched by name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,11 @@ from pfmhr.motion.tables import first_line, parse_table
 ROOT_COLUMNS = 7
 
 
-def read(text: bytes, joints: int) -> list[Clip]:
-    """Args: text: the csv. joints: how many joint columns the robot has, to name a wrong width."""
-    header = _header(text)
+def read(text: bytes, joint_names: Sequence[str]) -> list[Clip]:
+    """Args: text: the csv. joint_names: the robot's, to name a wrong width and joints where the root should be."""
+    header, joints = _header(text), len(joint_names)
+    if header:
+        _refuse_joints_as_root(header, joint_names)
     rows = text.partition(b"\n")[2] if header else text
     if not rows[:64].strip() and not rows.strip():
         raise InputError("a header and no frames", code="too_short")
@@ -43,11 +46,31 @@ def read(text: bytes, joints: int) -> list[Clip]:
             format="unitree_csv",
             joint_pos=table[:, ROOT_COLUMNS:],
             root_pos=table[:, :3],
-            root_quat=wxyz(table[:, 3:7]),
+            root_quat=table[:, 3:7] if header and _scalar_first(header) else wxyz(table[:, 3:7]),
             joint_names=tuple(header[ROOT_COLUMNS:]) if header else None,
             fps=None,
         )
     ]
+
+
+def _refuse_joints_as_root(header: list[str], joint_names: Sequence[str]) -> None:
+    bare = {name.removesuffix("_joint") for name in joint_names}
+    plain = [cell.removesuffix("_dof").removesuffix("_pos").removesuffix("_joint") for cell in header[:ROOT_COLUMNS]]
+    joints = [cell for cell, name in zip(header, plain, strict=False) if name in bare]
+    if joints:
+        raise InputError(
+            "joints where the root should be",
+            expected="root xyz and quaternion in the first seven columns",
+            got=", ".join(joints[:3]),
+            fix="Put the root before the joints, or save it as npz.",
+            code="bad_header",
+        )
+
+
+def _scalar_first(header: list[str]) -> bool:
+    """Whether the header names the quaternion's w before its x."""
+    first, last = header[3].lower(), header[ROOT_COLUMNS - 1].lower()
+    return first.endswith("w") and not last.endswith("w")
 
 
 def _header(text: bytes) -> list[str] | None:
