@@ -18,6 +18,7 @@ from pfmhr.robots import Robot
 from pfmhr.sim import Box
 from pfmhr.tracking import AgentConfig, EnvironmentConfig, TrackerConfig, play
 from pfmhr.tracking.episode import Episode, record_episode
+from pfmhr.tracking.library import MotionLibrary
 from pfmhr.tracking.play import film
 from pfmhr.tracking.runs import TrackerRun, train_tracker
 
@@ -135,7 +136,8 @@ def test_an_mp4_holds_every_frame(short: Episode, tmp_path: Path) -> None:
 
 
 def test_a_clip_that_does_not_loop_is_played_to_its_end(run: TrackerRun, walking: Motion) -> None:
-    once = replace(run, motions=(walking.frames(0, 51),))  # one second
+    second = (walking.frames(0, 51),)
+    once = replace(run, motions=second, library=MotionLibrary(run.robot, second, run.library.rate))
     episode = record_episode(once, start=0.8, seconds=10.0)
     assert (episode.possible, len(episode.rollout), episode.lost) == (pytest.approx(0.2), 6, "")
 
