@@ -11,7 +11,8 @@ import pytest
 from pfmhr.errors import InputError
 from pfmhr.sim import Box
 from pfmhr.tracking import AgentConfig, EnvironmentConfig, ModulatorConfig, TrackerConfig, tracker_preset
-from pfmhr.tracking.config import SeparateUpdates, with_actions
+from pfmhr.tracking.config import SeparateUpdates
+from pfmhr.tracking.presets import with_actions
 from pfmhr.tracking.settings import tracker_config_from_json
 from pfmhr.tracking.skills import ARMS, LEGS, skill_of
 

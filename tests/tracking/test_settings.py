@@ -12,7 +12,7 @@ from pfmhr.cli import main
 from pfmhr.errors import InputError
 from pfmhr.sim import Box
 from pfmhr.tracking import TrackerConfig
-from pfmhr.tracking.config import tracker_preset
+from pfmhr.tracking.presets import tracker_preset
 from pfmhr.tracking.settings import tracker_config_from_json, with_settings
 
 

@@ -85,7 +85,8 @@ def train(
     from pfmhr.robots import Robot
 
     with tracking_extra():
-        from pfmhr.tracking.config import ModulatorConfig, tracker_preset, with_actions
+        from pfmhr.tracking.config import ModulatorConfig
+        from pfmhr.tracking.presets import tracker_preset, with_actions
         from pfmhr.tracking.runs import train_tracker
         from pfmhr.tracking.settings import with_settings
 

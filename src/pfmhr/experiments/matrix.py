@@ -162,7 +162,7 @@ def _usual_actions(content: dict[str, Any]) -> str:
     """The preset's own, of a matrix that names none."""
     if "preset" not in content:
         return "residual"
-    from pfmhr.tracking.config import tracker_preset
+    from pfmhr.tracking.presets import tracker_preset
 
     return tracker_preset(content["preset"]).environment.actions
 

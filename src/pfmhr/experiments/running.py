@@ -86,7 +86,7 @@ def _budget(cell: Cell) -> int:
     options = dict(cell.options)
     if "samples" in options:
         return int(options["samples"])
-    from pfmhr.tracking.config import tracker_preset
+    from pfmhr.tracking.presets import tracker_preset
 
     return tracker_preset(options.get("preset", "cpu")).samples
 

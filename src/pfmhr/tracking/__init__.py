@@ -6,9 +6,9 @@ from pfmhr.tracking.config import (
     EnvironmentConfig,
     ModulatorConfig,
     TrackerConfig,
-    tracker_preset,
 )
 from pfmhr.tracking.library import Frames, MotionLibrary
+from pfmhr.tracking.presets import tracker_preset
 
 __all__ = [
     "AdversaryConfig",
