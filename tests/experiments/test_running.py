@@ -274,6 +274,7 @@ def test_a_stored_run_is_taken_if_it_is_long_enough_and_begun_anew_if_it_is_to_b
         ("{", "unreadable JSON"),
         ('{"runs": [{"settings": {}, "samples": []}]}', "incomplete run in a report"),
         ('{"runs": [{"samples": []}]}', "do not tell their settings"),
+        ('{"runs": [7, "add"]}', "do not tell their settings"),
     ],
 )
 def test_a_file_that_is_no_report_is_refused(content: str, told: str, tmp_path: Path, declare: Declare) -> None:

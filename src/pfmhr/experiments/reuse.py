@@ -69,7 +69,7 @@ def _stored(report: Path) -> list[_Found]:
     if not (isinstance(content, dict) and isinstance(content.get("runs"), list)):
         raise InputError("not a report of an experiment", where=report, expected="runs", code="bad_experiment")
     found = []
-    told = [summary for summary in content["runs"] if "settings" in summary]
+    told = [summary for summary in content["runs"] if isinstance(summary, dict) and "settings" in summary]
     if content["runs"] and not told:  # from before settings were kept: nobody can say what these runs were
         raise InputError("a report whose runs do not tell their settings", where=report, code="bad_experiment")
     for summary in told:
