@@ -100,6 +100,13 @@ def test_a_result_that_lost_a_part_is_refused(tmp_path: Path) -> None:
     path = stored(tmp_path / "noise.json", {"command": "pfmhr study noise", "transitions": 5})
     with pytest.raises(InputError, match=r"noise\.json: not what `pfmhr study noise` writes \(got no rows\)"):
         gather([tmp_path])
+    stored(path, {**NOISE, "rows": 5})
+    with pytest.raises(InputError, match=r"\(got rows that are no list of objects\)"):
+        gather([tmp_path])
+    stored(path, {**NOISE, "rows": [{"samples": 1, "reward_mae": 0.1}]})
+    lacks = "no rank_correlation, percentile_mae, region_agreement, milliseconds in row 1 of 1"
+    with pytest.raises(InputError, match=rf"noise\.json: .* \(got {lacks}\)"):
+        gather([tmp_path])
     path.write_text('{"command": "pfmhr stu')
     with pytest.raises(InputError, match=r"noise\.json: unreadable JSON"):
         gather([tmp_path])

@@ -10,6 +10,7 @@ from typing import Any
 from pfmhr.errors import InputError
 from pfmhr.files import read_json
 from pfmhr.prior.artefact import FORMAT
+from pfmhr.studies import plausibility
 from pfmhr.tracking.runs import RESULT
 from pfmhr.training.artefact import CONFIG
 from pfmhr.training.logging import read_metrics
@@ -25,6 +26,25 @@ SHOWN = {
     "experiment report": ("name", "plain", "cells", "rows", "verdicts"),
 }
 """Commands whose JSON a report shows, and what it needs of it."""
+_ENDS = ("success", "position_error", "rotation_error", "minutes")
+IN_ROWS = {
+    "study timestep": ("t_eval", "angular", "permutation", "sign_flip", "average"),
+    "study noise": ("samples", "rank_correlation", "percentile_mae", "region_agreement", "reward_mae", "milliseconds"),
+    "study perturbation": (
+        *("perturbation", "severity", "normalised_score"),
+        *("percentile_change", "multiplier_change", "region_agreement"),
+    ),
+    "study plausibility": ("group", "corruption", *plausibility.METHODS),
+    "track compare": (
+        *("name", "motions", "reward", "modulator", "seeds", "converged", "samples_to_80", "success_strict"),
+        *_ENDS,
+    ),
+    "experiment report": (
+        *("skill", "actions", "method", "seeds", "converged", "samples_to_80", "mean", "deviation", "budget"),
+        *_ENDS,
+    ),
+}
+"""What it needs of every row."""
 
 
 @dataclass
@@ -109,13 +129,24 @@ def _take_file(material: Material, path: Path) -> bool:
         material.left_out[path] = "no result that names its command"
     elif command not in SHOWN:
         material.left_out[path] = f"a report has no place for {command}"
-    elif missing := [name for name in SHOWN[command] if name not in content]:
-        raise InputError(
-            f"not what `pfmhr {command}` writes", where=path, got=f"no {', '.join(missing)}", code="bad_result"
-        )
+    elif lacks := _lacks(content, command):
+        raise InputError(f"not what `pfmhr {command}` writes", where=path, got=lacks, code="bad_result")
     else:
         material.stored.setdefault(command, []).append(content)
     return True
+
+
+def _lacks(content: dict[str, Any], command: str) -> str:
+    """What a result lacks of what a report needs; nothing if it is whole."""
+    if missing := [name for name in SHOWN[command] if name not in content]:
+        return f"no {', '.join(missing)}"
+    rows = content.get("rows", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        return "rows that are no list of objects"
+    for number, row in enumerate(rows, start=1):
+        if missing := [name for name in IN_ROWS.get(command, ()) if name not in row]:
+            return f"no {', '.join(missing)} in row {number} of {len(rows)}"
+    return ""
 
 
 def _content(path: Path) -> dict[str, Any]:
