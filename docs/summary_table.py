@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-COMPARISONS = ("three_skills", "absolute_walk")
+COMPARISONS = ("three_skills", "absolute_walk", "absolute_run")
 """Experiments of ADD against ADD with the bundled prior."""
 METHODS = {"add": "ADD", "pfm": "PFM-HR", "recon": "FM-Recon", "random": "a random factor"}
 """Methods as readers know them."""
