@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.experiments.figures import draw_curves, draw_dots
-from pfmhr.experiments.wording import reached, saved, spread, verdict_in_words
+from pfmhr.experiments.wording import reached, saved, spread, verdicts_in_words
 from pfmhr.report import paper
 from pfmhr.report.experiments import HORIZONS, SAME, horizon_lines, radars
 from pfmhr.report.figures import radar_figure
@@ -26,7 +26,7 @@ def experiment_table(summary: dict[str, Any]) -> str:
     rows, lengths = summary["rows"], horizon_lines(summary["rows"])
     tables = [markdown(LEARNING, [_learning(row) for row in rows]), markdown(END, [_end(row) for row in rows])]
     tables += [markdown(HORIZONS, lengths)] if lengths else []
-    said = [verdict_in_words(each, summary["plain"]) for each in summary["verdicts"]]
+    said = verdicts_in_words(summary)
     said += [f"`{name}` failed: {why}" for name, why in summary.get("failed", {}).items()]
     cells, hours = summary["cells"], summary["core_hours"]
     made = f"{cells['finished']} of {cells['all']} runs, {hours:.1f} core-hours; `{summary['command']}`\n"

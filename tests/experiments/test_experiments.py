@@ -25,7 +25,7 @@ from pfmhr.experiments.statistics import (
     success_at,
     typical_ratio,
 )
-from pfmhr.experiments.wording import reached, saved
+from pfmhr.experiments.wording import reached, saved, verdicts_in_words
 from pfmhr.report.experiments import horizon_lines
 from tests.experiments.conftest import STUB, Declare, attempts
 
@@ -61,6 +61,14 @@ def test_a_matrix_has_a_cell_for_every_combination(tmp_path: Path) -> None:
     assert matrix.name == "small" and len(matrix.cells) == 8
     assert [cell.name for cell in matrix.cells[:2]] == ["walk-add-residual-0", "walk-pfm-residual-0"]
     assert {cell.seed for cell in matrix.cells[:4]} == {0}  # a round of all before the next seed
+
+
+def test_a_skill_may_have_seeds_of_its_own(tmp_path: Path) -> None:
+    """Three of the jump, shared ones for the walk; the first of each before the second of any."""
+    matrix = Matrix.read(declared(tmp_path, SMALL.replace("samples = 200", "samples = 200, seeds = [7, 8, 9]")))
+    cells = [(cell.skill, cell.seed) for cell in matrix.cells if cell.method == "add"]
+    assert cells == [("walk", 0), ("jump", 7), ("walk", 1), ("jump", 8), ("jump", 9)]
+    assert "seeds" not in matrix.cells[0].settings and dict(matrix.cells[-1].options)["seed"] == 9
 
 
 def test_a_cell_is_a_command_line(tmp_path: Path) -> None:
@@ -109,6 +117,8 @@ def test_settings_of_all_of_a_skill_and_of_a_method_add_up(tmp_path: Path) -> No
         ('"embedded:walk"', "7"),
         ("[0.0, 1.5]", "[0.0]"),
         ("[1, 2.5]", "2.5"),
+        ("samples = 96", "samples = 96, seeds = []"),
+        ("samples = 96", "samples = 96, seeds = [1, 1]"),
         ("environments", 'name = "../elsewhere"\nenvironments'),
         ("walk =", '"../walk" ='),
         ("add = {}", '"a-b" = {}\n"c-a-b" = {}\n[skills.walk-c]\nmotion = "x"\n[methods.d]'),
@@ -190,6 +200,10 @@ def test_a_summary_pairs_seeds_and_counts_what_never_converged(tmp_path: Path) -
     assert verdict["ratio_low"] <= verdict["ratio"] <= verdict["ratio_high"]
     assert (verdict["skills"], verdict["runs"], verdict["runs_of_plain"]) == (1, 2, 2)
     assert verdict["skills_left_out"] == 1  # of the jump there is one run each, which would seem never to vary
+    (said,) = verdicts_in_words(summary)
+    assert said.endswith("; fewer in 2 of 3 pairs of the same skill and seed")  # both walks sooner, the jump never
+    (said,) = verdicts_in_words(summary | {"verdicts": []})
+    assert said.startswith("pfm (residual actions): needs fewer samples than add in 2 of 3 pairs ")
 
 
 def test_pairs_that_never_got_there_say_nothing_and_half_of_one_is_a_bound(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     from pfmhr.experiments import Matrix
     from pfmhr.experiments.figures import draw_curves, draw_dots
     from pfmhr.experiments.report import summarise
-    from pfmhr.experiments.wording import INTERVALS, verdict_in_words
+    from pfmhr.experiments.wording import INTERVALS, verdicts_in_words
 
     matrix = Matrix.read(file)
     summary = summarise(matrix, out or Path("runs/experiments") / matrix.name)
@@ -94,8 +94,8 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
         print_json(summary)
         return 0
     print_table(matrix.name, COLUMNS, [_cells(row) for row in summary["rows"]])
-    for verdict in summary["verdicts"]:
-        say(verdict_in_words(verdict, summary["plain"]))
+    for verdict in verdicts_in_words(summary):
+        say(verdict)
     cells = summary["cells"]
     for name, said in summary["failed"].items():
         say(f"{name} failed: {said}")

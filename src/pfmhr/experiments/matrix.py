@@ -40,16 +40,17 @@ def _list_of(kind: Callable[[Any], bool], value: Any) -> bool:
 
 _Kinds = dict[str, tuple[Callable[[Any], bool], str]]
 _NUMBER, _WHOLE, _TEXT = (_number, "a number"), (_whole, "a whole number"), (_text, "a text")
+_SEEDS: _Kinds = {"seeds": (lambda value: _list_of(_whole, value), "a list of whole numbers")}
 _SET: _Kinds = {"set": (lambda value: _list_of(_text, value), 'a list of "section.name=value"')}
 _SHARED: _Kinds = {"preset": _TEXT, "environments": _WHOLE, "episodes": _WHOLE, "evaluate_every": _WHOLE, **_SET}
 _TOP: _Kinds = {
     "name": _TEXT,
     "data": _TEXT,
-    "seeds": (lambda value: _list_of(_whole, value), "a list of whole numbers"),
     "actions": (lambda value: _list_of({"residual", "absolute"}.__contains__, value), "residual, absolute or both"),
     "plain": _TEXT,
     "methods": (lambda value: isinstance(value, dict) and bool(value), "[methods.NAME] tables"),
     "skills": (lambda value: isinstance(value, dict) and bool(value), "[skills.NAME] tables"),
+    **_SEEDS,
     **_SHARED,
 }
 _METHOD: _Kinds = {
@@ -64,6 +65,7 @@ _SKILL: _Kinds = {
     "trim": (lambda value: _list_of(_number, value) and len(value) == 2, "[start, stop] in s"),
     "fps": _NUMBER,
     "horizon": (lambda value: _list_of(_number, value), "a list of s"),
+    **_SEEDS,
     **_SET,
 }
 
@@ -133,17 +135,22 @@ class Matrix:
 
 
 def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
-    seeds, actions = tuple(content.get("seeds", [0])), tuple(content.get("actions", [_usual_actions(content)]))
+    actions = tuple(content.get("actions", [_usual_actions(content)]))
+    seeds = {skill: about.get("seeds", content.get("seeds", [0])) for skill, about in content["skills"].items()}
+    rounds = range(max(map(len, seeds.values())))
     name = content.get("name", path.stem)
     shared = {key.replace("_", "-"): content[key] for key in _SHARED if key in content}
     cells = []
     # Seeds outermost: after the first round every method and skill has one result.
-    for seed, (skill, about), space, (method, settings) in product(
-        seeds, content["skills"].items(), actions, content["methods"].items()
+    for place, (skill, about), space, (method, settings) in product(
+        rounds, content["skills"].items(), actions, content["methods"].items()
     ):
+        if place >= len(seeds[skill]):
+            continue
+        seed = seeds[skill][place]
         motions = about["motion"] if isinstance(about["motion"], list) else [about["motion"]]
         options = shared | {
-            key.replace("_", "-"): value for key, value in (settings | about).items() if key != "motion"
+            key.replace("_", "-"): value for key, value in (settings | about).items() if key not in ("motion", "seeds")
         }
         options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
         changed = [each for table in (content, about, settings) for each in table.get("set", [])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -46,8 +46,35 @@ def spread(row: Row, key: str, digits: int, unit: float = 1.0) -> str:
     return mean if row["seeds"] == 1 or deviation is None else f"{mean} ± {unit * deviation:.{digits}f}"
 
 
-def verdict_in_words(verdict: Row, plain: str) -> str:
-    """What the runs of a method say over all skills."""
+def verdicts_in_words(summary: Row) -> list[str]:
+    """What the runs of every method say over all skills, and how many pairs of runs go its way."""
+    plain, pairs = summary["plain"], _pairs(summary["rows"])
+    said = []
+    for each in summary["verdicts"]:
+        counted = pairs.pop((each["actions"], each["method"]), "")
+        said.append(_verdict(each, plain) + (f"; fewer in {counted}" if counted else ""))
+    rest = [
+        f"{method} ({actions} actions): needs fewer samples than {plain} in {counted}"
+        for (actions, method), counted in pairs.items()
+    ]
+    return [*said, *rest]
+
+
+def _pairs(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
+    """Also of skills with one seed, of which there is no verdict. Pairs of which neither run got there are none."""
+    told: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if gap := row.get("difference"):
+            told.setdefault((row["actions"], row["method"]), []).append(gap)
+    return {key: _counted(gaps) for key, gaps in told.items()}
+
+
+def _counted(gaps: Sequence[Row]) -> str:
+    fewer, pairs = sum(round(gap["better"] * gap["seeds"]) for gap in gaps), sum(gap["seeds"] for gap in gaps)
+    return f"{fewer} of {pairs} pair{'s' if pairs > 1 else ''} of the same skill and seed"
+
+
+def _verdict(verdict: Row, plain: str) -> str:
     left_out = verdict.get("skills_left_out")
     others = f", {left_out} more with too few runs or none that got there" if left_out else ""
     skills = f"{verdict['skills']} skill{'s' if verdict['skills'] > 1 else ''}{others}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.experiments.figures import draw_curves, draw_dots
-from pfmhr.experiments.wording import INTERVALS, reached, saved, spread, verdict_in_words
+from pfmhr.experiments.wording import INTERVALS, reached, saved, spread, verdicts_in_words
 from pfmhr.report import paper
 from pfmhr.report.figures import radar_figure
 from pfmhr.report.page import Command, Part, Section, Table, Text, drawn
@@ -48,7 +48,7 @@ def experiment_section(summary: Mapping[str, Any], folder: Path, number: int = 0
         *(Text(f"{name} failed: {said}") for name, said in summary.get("failed", {}).items()),
         _table(summary),
         *([Table(HORIZONS, lines, theirs=HORIZONS[-1:])] if (lines := horizon_lines(summary["rows"])) else []),
-        *(Text(f"{verdict_in_words(each, summary['plain'])}.") for each in summary["verdicts"]),
+        *(Text(f"{said}.") for said in verdicts_in_words(summary)),
         drawn(
             folder,
             f"experiment-{number}",
