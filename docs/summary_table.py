@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-COMPARISONS = ("three_skills", "absolute_walk", "absolute_run")
+COMPARISONS = ("nine_skills", "absolute_walk", "absolute_run")
 """Experiments of ADD against ADD with the bundled prior."""
 METHODS = {"add": "ADD", "pfm": "PFM-HR", "recon": "FM-Recon", "random": "a random factor"}
 """Methods as readers know them."""
@@ -66,6 +66,8 @@ def _tracking_rows() -> list[tuple[str, str, str, str]]:
         for skill, actions in dict.fromkeys((row["skill"], row["actions"]) for row in summary["rows"]):
             rows = [row for row in summary["rows"] if (row["skill"], row["actions"]) == (skill, actions)]
             rows = [row for row in rows if row["seeds"] > 1 and row["method"] in METHODS]
+            if not rows:
+                continue
             methods = " / ".join(METHODS[row["method"]] for row in rows)
             what = f"{skill}, {actions} actions, M samples to 80 % with {methods} (seeds: {_seeds(rows)})"
             theirs, ours = (" / ".join(each) for each in ([said(SAMPLES, row) for row in rows], map(reached, rows)))
