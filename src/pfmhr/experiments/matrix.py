@@ -136,18 +136,11 @@ class Matrix:
 
 def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
     actions = tuple(content.get("actions", [_usual_actions(content)]))
-    seeds = {skill: about.get("seeds", content.get("seeds", [0])) for skill, about in content["skills"].items()}
-    rounds = range(max(map(len, seeds.values())))
     name = content.get("name", path.stem)
     shared = {key.replace("_", "-"): content[key] for key in _SHARED if key in content}
     cells = []
-    # Seeds outermost: after the first round every method and skill has one result.
-    for place, (skill, about), space, (method, settings) in product(
-        rounds, content["skills"].items(), actions, content["methods"].items()
-    ):
-        if place >= len(seeds[skill]):
-            continue
-        seed = seeds[skill][place]
+    for (seed, skill), space, (method, settings) in product(_turns(content), actions, content["methods"].items()):
+        about = content["skills"][skill]
         motions = about["motion"] if isinstance(about["motion"], list) else [about["motion"]]
         options = shared | {
             key.replace("_", "-"): value for key, value in (settings | about).items() if key not in ("motion", "seeds")
@@ -163,6 +156,13 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
     if plain not in methods:
         raise InputError("no such method to compare with", where=path, got=plain, code="bad_experiment")
     return Matrix(name, tuple(cells), methods, tuple(content["skills"]), actions, plain)
+
+
+def _turns(content: dict[str, Any]) -> list[tuple[int, str]]:
+    """Seeds and skills in the order they are run: the first seed of every skill before the second of any."""
+    seeds = {skill: about.get("seeds", content.get("seeds", [0])) for skill, about in content["skills"].items()}
+    rounds = range(max(map(len, seeds.values())))
+    return [(own[place], skill) for place in rounds for skill, own in seeds.items() if place < len(own)]
 
 
 def _usual_actions(content: dict[str, Any]) -> str:
