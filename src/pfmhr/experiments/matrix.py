@@ -135,11 +135,12 @@ class Matrix:
 
 
 def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
-    actions = tuple(content.get("actions", [_usual_actions(content)]))
+    actions: tuple[str, ...] = tuple(content.get("actions", [_usual_actions(content)]))
+    methods: dict[str, Any] = content["methods"]
     name = content.get("name", path.stem)
     shared = {key.replace("_", "-"): content[key] for key in _SHARED if key in content}
     cells = []
-    for (seed, skill), space, (method, settings) in product(_turns(content), actions, content["methods"].items()):
+    for (seed, skill), space, (method, settings) in product(_turns(content), actions, methods.items()):
         about = content["skills"][skill]
         motions = about["motion"] if isinstance(about["motion"], list) else [about["motion"]]
         options = shared | {
@@ -151,11 +152,10 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
         placed = tuple(_placed(motion, content.get("data", "")) for motion in motions)
         cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed))
     _refuse_folders(path, [name, *(cell.name for cell in cells)])
-    methods = tuple(content["methods"])
-    plain = content.get("plain", PLAIN if PLAIN in methods else methods[0])
+    plain = content.get("plain", PLAIN if PLAIN in methods else next(iter(methods)))
     if plain not in methods:
         raise InputError("no such method to compare with", where=path, got=plain, code="bad_experiment")
-    return Matrix(name, tuple(cells), methods, tuple(content["skills"]), actions, plain)
+    return Matrix(name, tuple(cells), tuple(methods), tuple(content["skills"]), actions, plain)
 
 
 def _turns(content: dict[str, Any]) -> list[tuple[int, str]]:
