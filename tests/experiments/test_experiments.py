@@ -71,6 +71,22 @@ def test_a_skill_may_have_seeds_of_its_own(tmp_path: Path) -> None:
     assert "seeds" not in matrix.cells[0].settings and dict(matrix.cells[-1].options)["seed"] == 9
 
 
+def test_a_method_may_have_skills_of_its_own(tmp_path: Path) -> None:
+    """A control of the walk alone: the jump has no cell of it, and its settings do not tell."""
+    matrix = Matrix.read(declared(tmp_path, SMALL.replace("add = {}", 'add = {}\nrandom = { skills = ["walk"] }')))
+    assert [cell.name for cell in matrix.cells if cell.method == "random"] == [
+        "walk-random-residual-0",
+        "walk-random-residual-1",
+    ]
+    assert len(matrix.cells) == 10 and all("skills" not in cell.settings for cell in matrix.cells)
+
+
+def test_a_skill_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        Matrix.read(declared(tmp_path, SMALL.replace("add = {}", 'add = { skills = ["walk", "hop"] }')))
+    assert "methods.add" in str(caught.value) and "hop" in str(caught.value) and "walk, jump" in str(caught.value)
+
+
 def test_a_cell_is_a_command_line(tmp_path: Path) -> None:
     cells = {cell.name: cell for cell in Matrix.read(declared(tmp_path)).cells}
     words = cells["jump-pfm-residual-1"].arguments(Path("out"), threads=1)
@@ -117,6 +133,8 @@ def test_settings_of_all_of_a_skill_and_of_a_method_add_up(tmp_path: Path) -> No
         ('"embedded:walk"', "7"),
         ("[0.0, 1.5]", "[0.0]"),
         ("[1, 2.5]", "2.5"),
+        ("add = {}", 'add = { skills = "walk" }'),
+        ("add = {}", "add = { skills = [] }"),
         ("samples = 96", "samples = 96, seeds = []"),
         ("samples = 96", "samples = 96, seeds = [1, 1]"),
         ("environments", 'name = "../elsewhere"\nenvironments'),

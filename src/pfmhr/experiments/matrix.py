@@ -58,6 +58,7 @@ _METHOD: _Kinds = {
     **{"t_eval": _NUMBER, "alpha": _NUMBER, "p_good": _NUMBER, "p_bad": _NUMBER},
     **_SET,
     "pooled": (lambda value: isinstance(value, bool), "true or false"),
+    "skills": (lambda value: _list_of(_text, value), "a list of skills of the matrix"),
 }
 _SKILL: _Kinds = {
     "motion": (lambda value: _text(value) or _list_of(_text, value), "a file or a list of files"),
@@ -68,6 +69,8 @@ _SKILL: _Kinds = {
     **_SEEDS,
     **_SET,
 }
+_PLACES = ("motion", "seeds", "skills")
+"""Settings that say which cells there are, and are no options of a run."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,7 @@ class Matrix:
         _require(path, "the experiment", content, _TOP, needed={"methods", "skills"})
         for name, settings in content["methods"].items():
             _require(path, f"methods.{name}", settings, _METHOD, needed=set())
+            _require_known(path, f"methods.{name}", settings.get("skills", []), content["skills"])
         for name, settings in content["skills"].items():
             _require(path, f"skills.{name}", settings, _SKILL, needed={"motion"})
         return _matrix(path, content)
@@ -141,10 +145,12 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
     shared = {key.replace("_", "-"): content[key] for key in _SHARED if key in content}
     cells = []
     for (seed, skill), space, (method, settings) in product(_turns(content), actions, methods.items()):
+        if skill not in settings.get("skills", [skill]):
+            continue
         about = content["skills"][skill]
         motions = about["motion"] if isinstance(about["motion"], list) else [about["motion"]]
         options = shared | {
-            key.replace("_", "-"): value for key, value in (settings | about).items() if key not in ("motion", "seeds")
+            key.replace("_", "-"): value for key, value in (settings | about).items() if key not in _PLACES
         }
         options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
         changed = [each for table in (content, about, settings) for each in table.get("set", [])]
@@ -186,6 +192,13 @@ def _refuse_folders(path: Path, names: list[str]) -> None:
         if not re.fullmatch(r"\w[\w.+-]*", name):
             expected = "letters, digits and . _ + - in names"
             raise InputError("no name for a folder", where=path, expected=expected, got=name, code="bad_experiment")
+
+
+def _require_known(path: Path, what: str, named: list[str], skills: Mapping[str, Any]) -> None:
+    """A method is run on skills of its own matrix."""
+    if unknown := sorted(set(named) - set(skills)):
+        expected, got = ", ".join(skills), ", ".join(unknown)
+        raise InputError(f"{what}: no such skills", where=path, expected=expected, got=got, code="bad_experiment")
 
 
 def _require(path: Path, what: str, settings: Any, known: Mapping[str, Any], needed: set[str]) -> None:
