@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from coverage_table import coverage_table
 from experiment_tables import draw_experiment, experiment_table, markdown
 from summary_table import summary_table
 
@@ -47,14 +48,16 @@ def filled(text: str, tables: dict[str, str]) -> str:
 
 def all_tables() -> dict[str, str]:
     """Markdown by name: one per stored study and experiment, and those that several results make together."""
-    tables = {"summary": summary_table(), "bench_score": _speeds(), "t_eval": _times(), "effort": _effort()}
+    experiments = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("experiment_*.json"))]
+    tables = {"summary": summary_table(), "bench_score": _speeds(), "t_eval": _times(), "effort": _effort(experiments)}
+    tables["coverage"] = coverage_table(run for each in experiments for run in each["runs"])
     for path in sorted(RESULTS.glob("study_*.json")):
         name = path.stem.removeprefix("study_").removesuffix("_held_out")
         result = json.loads(path.read_text())
         rows = beside(result["rows"], *STUDIES[name]) if name in STUDIES else result["rows"]
         tables[path.stem] = _markdown(rows) + f"\n`{result['command']}`\n"
-    for path in sorted(RESULTS.glob("experiment_*.json")):
-        tables[path.stem] = experiment_table(json.loads(path.read_text()))
+    for each in experiments:
+        tables[f"experiment_{each['name']}"] = experiment_table(each)
     return tables
 
 
@@ -68,9 +71,8 @@ def write_pages() -> None:
         draw_experiment(json.loads(path.read_text()), FIGURES / path.stem, lambda figure: figure.name in text)
 
 
-def _effort() -> str:
+def _effort(experiments: list[dict[str, Any]]) -> str:
     """What all stored experiments took, on what."""
-    experiments = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("experiment_*.json"))]
     machines = {
         f"{run.get('processor') or each['processor']}, {each['cores']} cores"
         for each in experiments

@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(autouse=True)
 def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    sys.modules.pop("tables", None)
+    for name in ("tables", "coverage_table"):
+        sys.modules.pop(name, None)
 
 
 def test_tables_are_what_the_stored_results_say() -> None:
@@ -34,6 +35,30 @@ def test_a_mark_takes_the_table_it_names_and_nothing_else() -> None:
     assert made == text.replace("old", "\n| 1 |\n").replace("y -->\n", "y -->\n\n| 2 |\n\n")
     with pytest.raises(KeyError):
         filled(text, {"x": ""})
+
+
+def test_coverage_counts_seeds_of_the_comparison_and_no_other_runs() -> None:
+    from coverage_table import METHODS, coverage_table  # type: ignore[import-not-found]
+
+    walk = {"motions": ["mimickit_g1/g1_walk.pkl"], "actions": "residual"}
+    small = {"prior": "g1-small"}
+    told = [
+        walk | {"seed": 0},
+        walk | {"seed": 0, "samples": 2},  # the same seed of another experiment
+        walk | {"seed": 1},
+        walk | {"seed": 0, "actions": "absolute"},
+        walk | small | {"seed": 3},
+        walk | small | {"seed": 4, "alpha": 2.0},
+        walk | small | {"seed": 5, "set": ["modulator.fade=300000"]},
+        walk | small | {"seed": 6, "modulator": "recon"},
+        walk | {"seed": 7, "prior": "runs/priors/limits"},
+        walk | {"seed": 8, "motions": ["mimickit_g1/g1_walk.pkl", "mimickit_g1/g1_run.pkl"]},
+    ]
+    lines = coverage_table([*({"settings": each} for each in told), {"cell": "before settings were kept"}]).splitlines()
+    head, line = ([cell.strip() for cell in row.split("|")[1:-1]] for row in (lines[0], lines[2]))
+    assert head == ["skill", *METHODS] and len(lines) == 2 + 9
+    counted = {name: cell for name, cell in zip(head, line, strict=True) if cell}
+    assert counted == {"skill": "walk", "ADD": "1 / 2", "FM-Recon": "– / 1", "PFM-HR, `g1-small`": "– / 1"}
 
 
 @pytest.mark.parametrize("page", sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]), ids=lambda page: page.name)
