@@ -1,4 +1,4 @@
-"""How much of the paper's comparison has been run: seeds by skill, method and action space, of all stored experiments."""
+"""How much of the comparison has been run: seeds by skill, method and action space, of all stored experiments."""
 
 from __future__ import annotations
 
