@@ -262,6 +262,19 @@ def test_a_matrix_may_say_what_its_methods_are_compared_with(tmp_path: Path) -> 
         Matrix.read(declared(tmp_path, 'plain = "amp"\n' + SMALL))
 
 
+def test_a_report_may_compare_with_any_method(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Seen from the prior, which needed 0.8 million samples, plain ADD needed 0.2 more."""
+    file = str(declared(tmp_path))
+    for name, needed in (("walk-add-residual-0", 1.0), ("walk-pfm-residual-0", 0.8)):
+        pretend(tmp_path, name, needed)
+    assert main(["experiment", "report", file, "--out", str(tmp_path), "--against", "pfm", "--json"]) == 0
+    rows = {row["method"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert rows["add"]["difference"]["mean"] == pytest.approx(0.2) and "difference" not in rows["pfm"]
+    assert main(["experiment", "report", file, "--out", str(tmp_path), "--against", "amp"]) == 2
+    said = capsys.readouterr().err
+    assert "amp" in said and "add, pfm" in said and "small.toml" in said
+
+
 @pytest.mark.parametrize(
     ("what", "names"),
     [

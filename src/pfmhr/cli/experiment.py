@@ -66,16 +66,20 @@ def run(
     return 1 if failed else 0
 
 
-def report(file: File, /, out: Out = None, output: Path | None = None, json: bool = False) -> int:
+def report(
+    file: File, /, out: Out = None, output: Path | None = None, against: str | None = None, json: bool = False
+) -> int:
     """Tables of a matrix from whatever is done: samples to 80 %, errors, differences with intervals, a verdict.
 
     Examples:
         pfmhr experiment report experiments/single_motion.toml --output results/experiment_single_motion.json
+        pfmhr experiment report experiments/nine_skills.toml --against random
 
     Args:
         file: the matrix, a toml file.
         out: folder of the runs; runs/experiments/NAME unless said.
         output: also write everything here as JSON, with two figures beside it: dots of seeds, learning curves.
+        against: method that all others are compared with, instead of the matrix's own.
         json: print one JSON object.
     """
     from pfmhr.bench.machine import provenance
@@ -85,6 +89,7 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     from pfmhr.experiments.wording import INTERVALS, verdicts_in_words
 
     matrix = Matrix.read(file)
+    matrix = matrix if against is None else matrix.against(against, file)
     summary = summarise(matrix, out or Path("runs/experiments") / matrix.name)
     write_result(output, {**summary, **provenance()})
     if output is not None:
@@ -93,7 +98,7 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     if json:
         print_json(summary)
         return 0
-    print_table(matrix.name, COLUMNS, [_cells(row) for row in summary["rows"]])
+    print_table(matrix.name, _columns(matrix.plain), [_cells(row) for row in summary["rows"]])
     for verdict in verdicts_in_words(summary):
         say(verdict)
     cells = summary["cells"]
@@ -103,10 +108,9 @@ def report(file: File, /, out: Out = None, output: Path | None = None, json: boo
     return 0
 
 
-COLUMNS = [
-    *("skill", "actions", "method", "seeds", "samples to 80 % (M)", "less than plain (M)"),
-    *("success % at ¼, ½, ¾, all", "E_pos mm", "E_rot rad", "minutes"),
-]
+def _columns(plain: str) -> list[str]:
+    names = ["skill", "actions", "method", "seeds", "samples to 80 % (M)", f"less than {plain} (M)"]
+    return [*names, "success % at ¼, ½, ¾, all", "E_pos mm", "E_rot rad", "minutes"]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

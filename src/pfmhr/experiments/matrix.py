@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -137,6 +137,14 @@ class Matrix:
             _require(path, f"skills.{name}", settings, _SKILL, needed={"motion"})
         return _matrix(path, content)
 
+    def against(self, method: str, path: Path) -> Matrix:
+        """The same matrix, declared at ``path``, with everything compared with another method."""
+        if method not in self.methods:
+            expected = ", ".join(self.methods)
+            text = "no such method to compare with"
+            raise InputError(text, where=path, expected=expected, got=method, code="bad_experiment")
+        return replace(self, plain=method)
+
 
 def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
     actions: tuple[str, ...] = tuple(content.get("actions", [_usual_actions(content)]))
@@ -158,10 +166,9 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
         placed = tuple(_placed(motion, content.get("data", "")) for motion in motions)
         cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed))
     _refuse_folders(path, [name, *(cell.name for cell in cells)])
-    plain = content.get("plain", PLAIN if PLAIN in methods else next(iter(methods)))
-    if plain not in methods:
-        raise InputError("no such method to compare with", where=path, got=plain, code="bad_experiment")
-    return Matrix(name, tuple(cells), tuple(methods), tuple(content["skills"]), actions, plain)
+    usual = PLAIN if PLAIN in methods else next(iter(methods))
+    matrix = Matrix(name, tuple(cells), tuple(methods), tuple(content["skills"]), actions, usual)
+    return matrix.against(content["plain"], path) if "plain" in content else matrix
 
 
 def _turns(content: dict[str, Any]) -> list[tuple[int, str]]:
