@@ -19,10 +19,13 @@ METHODS = ("ADD", *OTHERS.values(), BUNDLED, LARGER, VELOCITY)
 PRIORS = {
     "g1-small": BUNDLED,
     "runs/priors/clean": LARGER,
-    "runs/data-scale/prior-366302": LARGER,
+    "runs/priors/limits": f"{LARGER}, in units of the joint ranges",
     "runs/priors/velocity": VELOCITY,
+    "runs/data-scale/prior-22894": "PFM-HR, a sixteenth of the larger corpus",
+    "runs/data-scale/prior-91576": "PFM-HR, a quarter of the larger corpus",
+    "runs/data-scale/prior-366302": LARGER,
 }
-"""Priors that stand for a method; smaller ones, and those in other units, are of other questions."""
+"""What readers call a prior; those that are no method of the whole matrix are of other questions."""
 CHANGED = {"t-eval", "alpha", "p-good", "p-bad", "pooled"}
 """Options of a run whose prior is not set as in the paper."""
 
@@ -49,7 +52,7 @@ def coverage_table(runs: Iterable[Mapping[str, Any]]) -> str:
 
 
 def method_of(settings: Mapping[str, Any]) -> str | None:
-    """Which method of the comparison a run is of, if any."""
+    """What readers call the method of a run, if its prior is known and set as in the paper."""
     if CHANGED & set(settings) or any(each.startswith("modulator.") for each in settings.get("set", ())):
         return None
     if settings.get("modulator", "pfm") != "pfm":

@@ -13,6 +13,7 @@ from typing import Any
 from coverage_table import coverage_table
 from experiment_tables import draw_experiment, experiment_table, markdown
 from summary_table import summary_table
+from verdict_table import verdict_table
 
 from pfmhr.studies import noise, perturbation, timestep
 from pfmhr.studies.tables import beside, cells
@@ -50,6 +51,7 @@ def all_tables() -> dict[str, str]:
     """Markdown by name: one per stored study and experiment, and those that several results make together."""
     experiments = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("experiment_*.json"))]
     tables = {"summary": summary_table(), "bench_score": _speeds(), "t_eval": _times(), "effort": _effort(experiments)}
+    tables["verdicts"] = verdict_table(experiments)
     tables["coverage"] = coverage_table(run for each in experiments for run in each["runs"])
     for path in sorted(RESULTS.glob("study_*.json")):
         name = path.stem.removeprefix("study_").removesuffix("_held_out")

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(autouse=True)
 def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    for name in ("tables", "coverage_table"):
+    for name in ("tables", "coverage_table", "verdict_table"):
         sys.modules.pop(name, None)
 
 
@@ -59,6 +59,34 @@ def test_coverage_counts_seeds_of_the_comparison_and_no_other_runs() -> None:
     assert head == ["skill", *METHODS] and len(lines) == 2 + 9
     counted = {name: cell for name, cell in zip(head, line, strict=True) if cell}
     assert counted == {"skill": "walk", "ADD": "1 / 2", "FM-Recon": "– / 1", "PFM-HR, `g1-small`": "– / 1"}
+
+
+def test_verdicts_tell_several_seeds_from_one_and_count_pairs() -> None:
+    from verdict_table import verdict_table  # type: ignore[import-not-found]
+
+    def row(skill: str, method: str, seeds: int, **more: object) -> dict[str, object]:
+        return {"skill": skill, "actions": "residual", "method": method, "seeds": seeds, **more}
+
+    rows = [
+        row("walk", "add", 3),
+        row("walk", "pfm", 3, difference={"better": 2 / 3, "seeds": 3}),
+        row("run", "pfm", 2, difference={"better": 0.5, "seeds": 2}),
+        row("jumps", "pfm", 1, difference={"better": 1.0, "seeds": 1}),
+        row("double_kong", "pfm", 1),  # learned by neither
+    ]
+    summary = {
+        "name": "nine_skills",
+        "plain": "add",
+        "rows": rows,
+        "runs": [{"cell": "walk-pfm-residual-0", "settings": {"prior": "g1-small"}}],
+        "verdicts": [{"method": "pfm", "actions": "residual", "ratio": 0.9, "ratio_low": 0.8, "ratio_high": 1.1}],
+    }
+    lines = verdict_table([summary | {"plain": "pfm"}, summary]).splitlines()[2:]
+    # The paper's 65.667 of 70.036 million and 74.405 of 113.727: sqrt(0.9376 * 0.6542) = 0.78.
+    assert lines == [
+        "| PFM-HR, `g1-small` | residual | walk, run (2 to 3 seeds) | 0.90 [0.80, 1.10] | 0.78 | 3 of 5 |",
+        "| PFM-HR, `g1-small` | residual | jumps (1 seed) | – | – | 1 of 1 |",
+    ]
 
 
 @pytest.mark.parametrize("page", sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]), ids=lambda page: page.name)

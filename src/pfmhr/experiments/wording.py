@@ -48,7 +48,8 @@ def spread(row: Row, key: str, digits: int, unit: float = 1.0) -> str:
 
 def verdicts_in_words(summary: Row) -> list[str]:
     """What the runs of every method say over all skills, and how many pairs of runs go its way."""
-    plain, pairs = summary["plain"], _pairs(summary["rows"])
+    plain = summary["plain"]
+    pairs = {key: _counted(*counts) for key, counts in pairs_of_runs(summary["rows"]).items()}
     said = []
     for each in summary["verdicts"]:
         counted = pairs.pop((each["actions"], each["method"]), "")
@@ -60,17 +61,22 @@ def verdicts_in_words(summary: Row) -> list[str]:
     return [*said, *rest]
 
 
-def _pairs(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
-    """Also of skills with one seed, of which there is no verdict. Pairs of which neither run got there are none."""
+def pairs_of_runs(rows: Sequence[Row]) -> dict[tuple[str, str], tuple[int, int]]:
+    """By action space and method: pairs of runs in which it needed fewer samples than the plain one, and all pairs.
+
+    Also of skills with one seed, of which there is no verdict. Pairs of which neither run got there are none.
+    """
     told: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if gap := row.get("difference"):
             told.setdefault((row["actions"], row["method"]), []).append(gap)
-    return {key: _counted(gaps) for key, gaps in told.items()}
+    return {
+        key: (sum(round(gap["better"] * gap["seeds"]) for gap in gaps), sum(gap["seeds"] for gap in gaps))
+        for key, gaps in told.items()
+    }
 
 
-def _counted(gaps: Sequence[Row]) -> str:
-    fewer, pairs = sum(round(gap["better"] * gap["seeds"]) for gap in gaps), sum(gap["seeds"] for gap in gaps)
+def _counted(fewer: int, pairs: int) -> str:
     return f"{fewer} of {pairs} pair{'s' if pairs > 1 else ''} of the same skill and seed"
 
 
