@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,10 @@ def made(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in (*(folder / name for name in kept), *results)}
 
 
-def interrupted(*_: Any, **__: Any) -> None:
+def interrupted(*_: Any, progress: Callable[[int, int, str], None], **__: Any) -> None:
+    """Half the matrix, which says itself how long the rest will take."""
+    for done in (10, 50):
+        progress(done, 100, "0 of 2 cells, 3 min left")
     raise KeyboardInterrupt
 
 
@@ -67,6 +70,8 @@ def test_a_demo_that_was_stopped_goes_on_to_the_end_and_repeats_nothing(
         assert main(["demo", "--fast", "-o", str(out)]) == 130
     said = capsys.readouterr()
     assert "the same command goes on" in said.err
+    told = [line for line in said.err.splitlines() if "training trackers" in line]
+    assert [line.count(" left") for line in told] == [1, 1]
     for verdict in ("sound", "degrees", "joint_order", "jump", "repeated_frames"):
         assert verdict in said.out
     before = made(out)

@@ -155,7 +155,7 @@ def _trackers(length: Length, prior: str, out: Path) -> list[Path]:
     text = MATRIX.format(path=declared, prior=quoted, **about)
     write_atomically(declared, lambda handle: handle.write(text.encode()))
     matrix = Matrix.read(declared)
-    with training_bar("training trackers") as progress:
+    with training_bar("training trackers", remaining=False) as progress:
         outcomes = run_matrix(matrix, folder, workers=available_cores(), progress=progress)
     for outcome in outcomes:
         if not outcome.finished:
