@@ -15,11 +15,16 @@ COLUMNS = 4
 
 
 def draw_dots(summary: dict[str, Any], path: Path) -> None:
-    """Samples to 80 %, every seed a dot, one panel per skill; a cross at its budget for a run that never got there."""
+    """Samples to 80 %, every seed a dot, one panel per skill; runs of one seed are joined, since they are compared.
+
+    A cross stands at the budget of runs that never got there.
+    """
 
     colours = _colours(summary)
 
     def draw(axis: Any, rows: list[dict[str, Any]]) -> None:
+        for points in _by_seed(rows).values():
+            axis.plot(*zip(*points, strict=True), color="0.8", lw=0.8, zorder=0)
         for place, row in enumerate(rows):
             colour = colours[row["method"]]
             values = [value for value in row["samples_to_80"] if value is not None]
@@ -29,7 +34,7 @@ def draw_dots(summary: dict[str, Any], path: Path) -> None:
             never = len(row["samples_to_80"]) - len(values)
             if never and "budget" in row:
                 axis.plot(place, row["budget"], "x", color=colour)
-                axis.annotate(f"{never}", (place, row["budget"]), (4, 0), textcoords="offset points", fontsize=8)
+                axis.annotate(f"{never} never", (place, row["budget"]), (4, 0), textcoords="offset points", fontsize=8)
         axis.set(ylim=(0, 1.08 * max(axis.dataLim.y1, 0.1)), xlim=(-0.6, len(rows) - 0.4))
         axis.set_xticks(range(len(rows)), [row["method"] for row in rows], rotation=45, ha="right")
 
@@ -52,6 +57,16 @@ def draw_curves(summary: dict[str, Any], path: Path) -> None:
         axis.legend(frameon=False, fontsize=7)
 
     _panels(summary, path, draw, "share of the reference tracked")
+
+
+def _by_seed(rows: list[dict[str, Any]]) -> dict[int, list[tuple[int, float]]]:
+    """Places of methods and what they needed, of every seed that got there."""
+    points: dict[int, list[tuple[int, float]]] = {}
+    for place, row in enumerate(rows):
+        for seed, value in zip(row.get("seed_numbers", ()), row["samples_to_80"], strict=False):  # older: not told
+            if value is not None:
+                points.setdefault(seed, []).append((place, value))
+    return points
 
 
 def _colours(summary: dict[str, Any]) -> dict[str, str]:

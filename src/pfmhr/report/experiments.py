@@ -53,8 +53,8 @@ def experiment_section(summary: Mapping[str, Any], folder: Path, number: int = 0
             folder,
             f"experiment-{number}",
             lambda path: draw_dots(dict(summary), path),
-            "Million samples to 80 %: every seed a dot, the bar their mean. Where runs never got there, a cross at "
-            "their budget and how many.",
+            "Million samples to 80 %: every seed a dot, thin lines join the same seed, bars are means. Where runs "
+            "never got there, a cross at their budget and how many.",
         ),
     ]
     if all("curve" in row for row in summary["rows"]):
