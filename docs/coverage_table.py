@@ -15,6 +15,7 @@ WHOLE = Path(__file__).resolve().parents[1] / "experiments" / "single_motion.tom
 """The matrix that declares the comparison whole."""
 BUNDLED, LARGER, VELOCITY = "PFM-HR, `g1-small`", "PFM-HR, larger corpus", "v-prediction"
 OTHERS = {"random": "a random factor", "pdf": "PDF-HR", "recon": "FM-Recon"}
+SHUFFLED = {"shuffled": "PFM-HR's factors, shuffled"}
 METHODS = ("ADD", *OTHERS.values(), BUNDLED, LARGER, VELOCITY)
 PRIORS = {
     "g1-small": BUNDLED,
@@ -56,5 +57,5 @@ def method_of(settings: Mapping[str, Any]) -> str | None:
     if CHANGED & set(settings) or any(each.startswith("modulator.") for each in settings.get("set", ())):
         return None
     if settings.get("modulator", "pfm") != "pfm":
-        return OTHERS.get(settings["modulator"])
+        return (OTHERS | SHUFFLED).get(settings["modulator"])
     return PRIORS.get(settings["prior"]) if "prior" in settings else "ADD"

@@ -18,7 +18,8 @@ from pfmhr.reward import DistanceModulator, Modulator, NoModulation, Reconstruct
 from pfmhr.reward.distance import DistanceReward
 from pfmhr.robots import Robot
 from pfmhr.tracking import ModulatorConfig
-from pfmhr.tracking.modulation import RandomModulation, make_modulator
+from pfmhr.tracking.controls import RandomModulation, ShuffledModulation
+from pfmhr.tracking.modulation import make_modulator
 
 from ..score.priors import seeded
 from .learning import TINY, learner
@@ -40,11 +41,12 @@ def test_every_kind_is_made(walking: Motion, field: str) -> None:
     kinds: dict[str, type] = {
         "none": NoModulation,
         "random": RandomModulation,
+        "shuffled": ShuffledModulation,
         "pfm": RewardModulator,
         "recon": ReconstructionModulator,
         "pdf": DistanceModulator,
     }
-    priors = {"pfm": "g1-small", "recon": "g1-small", "pdf": field}
+    priors = {"pfm": "g1-small", "recon": "g1-small", "shuffled": "g1-small", "pdf": field}
     for kind, expected in kinds.items():
         made = make_modulator(ModulatorConfig(kind, priors.get(kind, "")), [walking], DT)  # type: ignore[arg-type]
         assert type(made) is expected
@@ -100,7 +102,9 @@ def test_each_clip_has_its_own_distribution_unless_pooled(g1: Robot, walking: Mo
     assert torch.equal(first, second) is pooled
 
 
-@pytest.mark.parametrize(("kind", "what"), [("pfm", "prior"), ("recon", "prior"), ("pdf", "distance field")])
+@pytest.mark.parametrize(
+    ("kind", "what"), [("pfm", "prior"), ("recon", "prior"), ("shuffled", "prior"), ("pdf", "distance field")]
+)
 def test_a_missing_prior_is_refused(walking: Motion, kind: str, what: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"modulator '{kind}' needs a {what}.*--prior") as caught:
         make_modulator(ModulatorConfig(kind), [walking], DT)  # type: ignore[arg-type]
@@ -109,7 +113,7 @@ def test_a_missing_prior_is_refused(walking: Motion, kind: str, what: str, tmp_p
         make_modulator(ModulatorConfig(kind, str(tmp_path / "nowhere")), [walking], DT)  # type: ignore[arg-type]
 
 
-# The control
+# Controls
 
 
 def drawn(alpha: float, count: int = 4000) -> torch.Tensor:
@@ -134,10 +138,31 @@ def test_random_factors_leave_what_is_not_valid_alone() -> None:
     assert made.statistics() == {"multiplier": 0.0}
 
 
+def test_shuffled_factors_are_the_prior_s_on_other_transitions(walking: Motion) -> None:
+    """The same numbers, so the same mean and shares; those after a reset stay where they are."""
+    strict = {"p_good": 1.0, "p_bad": 0.0}
+    plain, shuffled = (
+        make_modulator(ModulatorConfig(kind, "g1-small", **strict), [walking], DT)  # type: ignore[arg-type]
+        for kind in ("pfm", "shuffled")
+    )
+    valid = torch.arange(400) % 4 != 0
+    before = torch.from_numpy(walking.joint_pos)[torch.arange(400) % 60]
+    after = torch.from_numpy(walking.joint_pos)[torch.arange(400) % 60 + 1] + 0.005 * POSES
+    torch.manual_seed(5)
+    told = plain(before, after, DT, valid=valid)
+    torch.manual_seed(5)
+    mixed = shuffled(before, after, DT, valid=valid)
+    assert bool((mixed[~valid] == 1.0).all())
+    assert torch.equal(mixed.sort().values, told.sort().values)
+    assert abs(float(torch.corrcoef(torch.stack([told[valid], mixed[valid]]))[0, 1])) < 0.15
+    assert float(told[valid].std()) > 0.02
+    assert shuffled.statistics() == plain.statistics()
+
+
 # In a learner
 
 
-@pytest.mark.parametrize("kind", ["pfm", "random"])
+@pytest.mark.parametrize("kind", ["pfm", "random", "shuffled"])
 def test_a_modulated_learner_learns_from_less(g1: Robot, walking: Motion, kind: str) -> None:
     config = replace(TINY, modulator=ModulatorConfig(kind, "g1-small", p_good=1.0, p_bad=0.5))  # type: ignore[arg-type]
     made: Modulator = make_modulator(config.modulator, [walking], DT)

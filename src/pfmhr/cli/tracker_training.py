@@ -26,7 +26,7 @@ def train(
     out: Out,
     preset: Literal["cpu", "paper"] = "cpu",
     prior: str = "none",
-    modulator: Literal["pfm", "recon", "pdf", "random"] | None = None,
+    modulator: Literal["pfm", "recon", "pdf", "random", "shuffled"] | None = None,
     reward: Literal["add", "deepmimic"] = "add",
     samples: int | None = None,
     seed: int = 0,
@@ -60,7 +60,8 @@ def train(
         out: directory of the run.
         preset: cpu learns fastest on two cores; paper has every number of the paper's table.
         prior: none, or the prior in the loop: a directory or a bundled name (a distance field for modulator pdf).
-        modulator: what is made of the prior: pfm, recon or pdf; random is a control without a prior.
+        modulator: what is made of the prior: pfm, recon or pdf; random is a control without a prior, shuffled one
+            that puts the factors of pfm on other transitions of the same rollout.
         reward: what the tracking reward is.
         samples: transitions to train on.
         seed: of networks, starts, actions and minibatches.
@@ -125,7 +126,8 @@ HEEDED: dict[str, tuple[str, ...]] = {
     "random": ("alpha",),
     "pdf": ("alpha", "prior"),
     "recon": ("alpha", "p_good", "p_bad", "pooled", "prior"),
-    "pfm": ("t_eval", "alpha", "p_good", "p_bad", "pooled", "prior"),
+    "pfm": (_PFM := ("t_eval", "alpha", "p_good", "p_bad", "pooled", "prior")),
+    "shuffled": _PFM,
 }
 """Options that change something, by modulator."""
 

@@ -87,13 +87,17 @@ def _told_apart(groups: Sequence[tuple[str, str]]) -> list[str]:
     return names
 
 
+PRIORS = {"none": "", "pfm": " + PFM-HR", "recon": " + FM-Recon", "pdf": " + PDF-HR"}
+PRIORS |= {"random": " × random", "shuffled": " × PFM-HR's factors, shuffled"}
+"""What is put on the reward, by modulator."""
+
+
 def name_of(result: dict[str, Any]) -> str:
     """What a run is, its seed aside: "walk, ADD, PFM-HR, residual"."""
     clips = result["motions"]
     what = clips[0] if len(clips) == 1 else f"{len(clips)} clips"
     reward = {"add": "ADD", "deepmimic": "DeepMimic"}[result["reward"]]
-    prior = {"none": "", "pfm": " + PFM-HR", "recon": " + FM-Recon", "pdf": " + PDF-HR", "random": " × random"}
-    return f"{what}, {reward}{prior[result['modulator']]}, {result['actions']}"
+    return f"{what}, {reward}{PRIORS[result['modulator']]}, {result['actions']}"
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float] | None:

@@ -168,8 +168,11 @@ class AdversaryConfig:
 class ModulatorConfig:
     """The prior in the loop."""
 
-    kind: Literal["none", "pfm", "recon", "pdf", "random"] = "none"
-    """pfm: Pose Geometry Score; recon: reconstruction error; pdf: distance field; random: a control that knows none."""
+    kind: Literal["none", "pfm", "recon", "pdf", "random", "shuffled"] = "none"
+    """pfm: Pose Geometry Score; recon: reconstruction error; pdf: distance field.
+
+    Controls: random factors, and those of pfm shuffled among the transitions of a rollout.
+    """
     prior: str = ""
     """Directory or name of the prior, or of the distance field."""
     t_eval: float = 0.75

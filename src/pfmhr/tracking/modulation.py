@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
@@ -21,32 +19,7 @@ from pfmhr.reward import (
     RewardModulator,
 )
 from pfmhr.tracking.config import ModulatorConfig
-
-
-class RandomModulation:
-    """A control that knows nothing: factors drawn evenly from [exp(−α), 1]."""
-
-    def __init__(self, alpha: float) -> None:
-        self._lowest = math.exp(-alpha)
-        self._sum, self._count = 0.0, 0
-
-    def __call__(self, previous_pose: Any, pose: Any, dt: float, *, valid: Tensor | None = None, **_: Any) -> Tensor:
-        """Factors ``(N,)``; 1 where ``valid`` is False."""
-        factor = self._lowest + (1.0 - self._lowest) * torch.rand(len(pose))
-        factor = factor if valid is None else torch.where(valid, factor, 1.0)
-        self._sum, self._count = self._sum + float(factor.sum()), self._count + len(factor)
-        return factor
-
-    def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
-        """The reward times the factor."""
-        return reward * factor
-
-    def statistics(self, reset: bool = True) -> dict[str, float]:
-        """The mean factor since the last reset."""
-        mean = self._sum / max(1, self._count)
-        if reset:
-            self._sum, self._count = 0.0, 0
-        return {"multiplier": mean}
+from pfmhr.tracking.controls import RandomModulation, ShuffledModulation
 
 
 def make_modulator(config: ModulatorConfig, motions: Sequence[Motion], dt: float) -> Modulator:
@@ -94,4 +67,5 @@ def _calibrated(config: ModulatorConfig, motions: Sequence[Motion], dt: float) -
         recon = ReconstructionScore(prior)
         return ReconstructionModulator(recon, Calibration.fit(recon, motions, dt, **how), *strength)
     score = PoseGeometryScore(prior, config.t_eval)
-    return RewardModulator(score, Calibration.fit(score, motions, dt, **how), *strength)
+    made = RewardModulator(score, Calibration.fit(score, motions, dt, **how), *strength)
+    return ShuffledModulation(made) if config.kind == "shuffled" else made
