@@ -9,7 +9,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 COMPARISONS = ("nine_skills", "absolute_walk", "absolute_run")
 """Experiments of ADD against ADD with the bundled prior."""
-METHODS = {"add": "ADD", "pfm": "PFM-HR", "recon": "FM-Recon", "random": "a random factor", "shuffled": "its factors shuffled"}
+METHODS = {"add": "ADD", "pfm": "PFM-HR", "recon": "FM-Recon"}
+METHODS |= {"random": "a random factor", "shuffled": "its factors shuffled"}
 """Methods as readers know them."""
 
 
