@@ -22,7 +22,7 @@ FIRST = ("nine_skills", "absolute_walk", "absolute_run", "rivals")
 
 
 def verdict_table(experiments: Iterable[Row]) -> str:
-    """A line per method and action space of every experiment against plain ADD: skills of several seeds, then of one.
+    """A line per method and action space of every experiment against plain ADD: skills of several pairs, then of one.
 
     Times as many samples is the interquartile mean of paired ratios, which skills of one seed have none of; the
     paper's is the geometric mean over the same skills, where it has them all.
@@ -34,11 +34,12 @@ def verdict_table(experiments: Iterable[Row]) -> str:
 
 def _lines(summary: Row) -> list[Sequence[str]]:
     ratios = {(each["method"], each["actions"]): each for each in summary["verdicts"]}
-    names = {run["cell"].split("-")[1]: method_of(run["settings"]) for run in summary["runs"] if "settings" in run}
+    told = {run["cell"]: method_of(run["settings"]) for run in summary["runs"] if "settings" in run}
+    names = {row["method"]: name for row in summary["rows"] for cell in _cells(row) if (name := told.get(cell))}
     groups: dict[tuple[bool, str, str], list[Row]] = {}
     for row in summary["rows"]:
         if names.get(row["method"]) and "difference" in row:
-            groups.setdefault((row["seeds"] == 1, row["actions"], row["method"]), []).append(row)
+            groups.setdefault((row["difference"]["seeds"] == 1, row["actions"], row["method"]), []).append(row)
     lines = []
     for (single, actions, method), rows in sorted(groups.items(), key=lambda group: group[0][0]):
         ((fewer, pairs),) = pairs_of_runs(rows).values()
@@ -49,8 +50,13 @@ def _lines(summary: Row) -> list[Sequence[str]]:
     return lines
 
 
+def _cells(row: Row) -> list[str]:
+    """Names of a row's runs."""
+    return [f"{row['skill']}-{row['method']}-{row['actions']}-{seed}" for seed in row["seed_numbers"]]
+
+
 def _skills(rows: Sequence[Row]) -> str:
-    counts = {row["seeds"] for row in rows}
+    counts = {row["difference"]["seeds"] for row in rows}
     seeds = " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
     return f"{', '.join(row['skill'] for row in rows)} ({seeds} seed{'s' if max(counts) > 1 else ''})"
 

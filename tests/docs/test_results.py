@@ -65,27 +65,28 @@ def test_verdicts_tell_several_seeds_from_one_and_count_pairs() -> None:
     from verdict_table import verdict_table  # type: ignore[import-not-found]
 
     def row(skill: str, method: str, seeds: int, **more: object) -> dict[str, object]:
-        return {"skill": skill, "actions": "residual", "method": method, "seeds": seeds, **more}
+        told = {"skill": skill, "actions": "residual", "method": method}
+        return {**told, "seeds": seeds, "seed_numbers": list(range(seeds)), **more}
 
     rows = [
         row("walk", "add", 3),
         row("walk", "pfm", 3, difference={"better": 2 / 3, "seeds": 3}),
         row("run", "pfm", 2, difference={"better": 0.5, "seeds": 2}),
-        row("jumps", "pfm", 1, difference={"better": 1.0, "seeds": 1}),
+        row("spin-jump", "pfm", 3, difference={"better": 1.0, "seeds": 1}),  # two of them without a pair
         row("double_kong", "pfm", 1),  # learned by neither
     ]
     summary = {
         "name": "nine_skills",
         "plain": "add",
         "rows": rows,
-        "runs": [{"cell": "walk-pfm-residual-0", "settings": {"prior": "g1-small"}}],
+        "runs": [{"cell": "spin-jump-pfm-residual-0", "settings": {"prior": "g1-small"}}],
         "verdicts": [{"method": "pfm", "actions": "residual", "ratio": 0.9, "ratio_low": 0.8, "ratio_high": 1.1}],
     }
     lines = verdict_table([summary | {"plain": "pfm"}, summary]).splitlines()[2:]
     # The paper's 65.667 of 70.036 million and 74.405 of 113.727: sqrt(0.9376 * 0.6542) = 0.78.
     assert lines == [
         "| PFM-HR, `g1-small` | residual | walk, run (2 to 3 seeds) | 0.90 [0.80, 1.10] | 0.78 | 3 of 5 |",
-        "| PFM-HR, `g1-small` | residual | jumps (1 seed) | – | – | 1 of 1 |",
+        "| PFM-HR, `g1-small` | residual | spin-jump (1 seed) | – | – | 1 of 1 |",
     ]
 
 

@@ -24,6 +24,7 @@ from pfmhr.files import exclusive
 from pfmhr.tracking import runs
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.training import logging
+from pfmhr.training.runs import RUN
 from tests.experiments.conftest import STUB, Declare, attempts, steps
 
 
@@ -99,6 +100,38 @@ def test_a_folder_of_other_settings_is_refused(tmp_path: Path, declare: Declare)
     assert caught.value.code == "exists" and "fine-add-residual-0" in str(caught.value)
 
 
+def test_a_run_begun_without_a_budget_had_its_preset_s(tmp_path: Path, declare: Declare) -> None:
+    """Two million samples: half a million is less, and refused; three million are more."""
+    run_matrix(declare("fine"), tmp_path, program=STUB)
+    settings = tmp_path / "fine-add-residual-0" / "cell.json"
+    begun = json.loads(settings.read_text())
+    del begun["samples"]
+    settings.write_text(json.dumps(begun))
+    path = tmp_path / "stubs.toml"
+    declared = path.read_text()
+    path.write_text(declared.replace("samples = 100", "samples = 500_000"))
+    with pytest.raises(InputError, match="samples: None → 500000"):
+        processes.require_same(Matrix.read(path).cells, tmp_path)
+    path.write_text(declared.replace("samples = 100", "samples = 3_000_000"))
+    processes.require_same(Matrix.read(path).cells, tmp_path)
+
+
+def test_a_setting_that_kept_a_cell_from_beginning_can_be_put_right(tmp_path: Path, declare: Declare) -> None:
+    (outcome,) = run_matrix(declare("refused"), tmp_path, program=STUB)
+    assert not outcome.finished
+    path = tmp_path / "stubs.toml"
+    path.write_text(path.read_text().replace('"refused"', '"fine"'))
+    (outcome,) = run_matrix(Matrix.read(path), tmp_path, program=STUB)
+    assert outcome.cell.name == "refused-add-residual-0" and outcome.finished
+
+
+def test_settings_of_a_cell_that_are_none_are_refused(tmp_path: Path, declare: Declare) -> None:
+    run_matrix(declare("fine"), tmp_path, program=STUB)
+    (tmp_path / "fine-add-residual-0" / "cell.json").write_text("[]")
+    with pytest.raises(InputError, match=r"cell\.json"):
+        run_matrix(declare("fine"), tmp_path, program=STUB)
+
+
 def test_one_experiment_at_a_time_runs_in_a_folder(tmp_path: Path, declare: Declare) -> None:
     with exclusive(tmp_path), pytest.raises(InputError) as caught:
         run_matrix(declare("fine"), tmp_path, program=STUB)
@@ -165,7 +198,7 @@ def test_a_line_of_metrics_that_is_being_written_is_passed_over(tmp_path: Path, 
 
 
 def test_files_of_a_run_have_the_names_that_tracking_gives_them() -> None:
-    assert (processes.METRICS, processes.RESULT) == (logging.METRICS, runs.RESULT)
+    assert (processes.METRICS, processes.RESULT, processes.RUN) == (logging.METRICS, runs.RESULT, RUN)
 
 
 def test_a_cell_without_a_budget_has_its_preset_s(tmp_path: Path, declare: Declare) -> None:

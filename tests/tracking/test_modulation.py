@@ -174,3 +174,13 @@ def test_a_modulated_learner_learns_from_less(g1: Robot, walking: Motion, kind: 
     figures = learning.algorithm.update()
     assert math.exp(-0.5) < figures["modulator_multiplier"] < 0.99
     assert figures["reward"] == pytest.approx(plain * figures["modulator_multiplier"], rel=0.05)
+
+
+def test_a_distance_field_leaves_the_seed_s_numbers_to_the_policy(walking: Motion, field: str) -> None:
+    """Otherwise a tracker with one would begin with another policy than its partner without."""
+    numbers = []
+    for config in (ModulatorConfig(), ModulatorConfig("pdf", field), ModulatorConfig("pfm", "g1-small")):
+        torch.manual_seed(4)
+        make_modulator(config, [walking], DT)
+        numbers.append(float(torch.rand(1)))
+    assert numbers[0] == numbers[1] == numbers[2]

@@ -113,7 +113,8 @@ class PoseDistanceField:
         config = read_config(place, FORMAT, VERSION, KIND)
         try:
             sizes = DistanceNetworkConfig(**{**config["network"], "head": tuple(config["network"]["head"])})
-            with torch.inference_mode(False):
+            # Weights about to be replaced must not cost a caller, who may have seeded it, numbers of the generator.
+            with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
                 network = DistanceNetwork(config["parents"], sizes)
                 load_weights(network, place, config["weights_sha256"], KIND)
             columns = {name: tuple(config[name]) for name in ("joint_names", "parents", "lower", "upper")}

@@ -11,6 +11,7 @@ from typing import Any
 from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell, Matrix
 from pfmhr.experiments.processes import FAILED, RESULT, is_finished
+from pfmhr.files import read_json
 
 ERRORS = ("success", "success_strict", "position_error", "rotation_error", "body_error")
 """What every evaluation tells and a table may want."""
@@ -104,7 +105,12 @@ def failures(matrix: Matrix, folder: Path) -> dict[str, str]:
     tried = {
         cell.name: folder / cell.name / FAILED for cell in matrix.cells if not is_finished(cell, folder / cell.name)
     }
-    return {name: str(json.loads(path.read_bytes())["said"]) for name, path in tried.items() if path.exists()}
+    return {name: _said(path) for name, path in tried.items() if path.exists()}
+
+
+def _said(path: Path) -> str:
+    content = read_json(path, "bad_run")
+    return str(content.get("said", "")) if isinstance(content, dict) else ""
 
 
 def _rounded(found: dict[str, Any]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ _SHARED: _Kinds = {"preset": _TEXT, "environments": _WHOLE, "episodes": _WHOLE, 
 _TOP: _Kinds = {
     "name": _TEXT,
     "data": _TEXT,
-    "actions": (lambda value: _list_of({"residual", "absolute"}.__contains__, value), "residual, absolute or both"),
+    "actions": (lambda value: _list_of(("residual", "absolute").__contains__, value), "residual, absolute or both"),
     "plain": _TEXT,
     "methods": (lambda value: isinstance(value, dict) and bool(value), "[methods.NAME] tables"),
     "skills": (lambda value: isinstance(value, dict) and bool(value), "[skills.NAME] tables"),
@@ -69,6 +69,8 @@ _SKILL: _Kinds = {
     **_SEEDS,
     **_SET,
 }
+_DECIDED = ("seed", "samples", "environment.actions")
+"""Settings that a matrix has its own words for, by which it knows its cells."""
 _PLACES = ("motion", "seeds", "skills")
 """Settings that say which cells there are, and are no options of a run."""
 
@@ -95,6 +97,11 @@ class Cell:
         """Everything that decides the outcome."""
         return {"motions": list(self.motions), **dict(self.options)}
 
+    @property
+    def budget(self) -> int:
+        """Samples it is to have."""
+        return budget_of(self.settings)
+
     def arguments(self, out: Path, threads: int, data: Path | None = None) -> list[str]:
         """The command line of this run, after ``pfmhr``, with clips found below ``data``."""
         motions = [_placed(motion, str(data or "")) for motion in self.motions]
@@ -106,6 +113,15 @@ class Cell:
                 values = value if isinstance(value, tuple) else [value]
                 words += [f"--{option}", *map(str, values)]
         return words
+
+
+def budget_of(settings: Mapping[str, Any]) -> int:
+    """Samples a run of these settings is to have; without a number of its own, the preset's."""
+    if "samples" in settings:
+        return int(settings["samples"])
+    from pfmhr.tracking.presets import tracker_preset
+
+    return tracker_preset(settings.get("preset", "cpu")).samples
 
 
 @dataclass(frozen=True)
@@ -162,10 +178,11 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
         }
         options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
         changed = [each for table in (content, about, settings) for each in table.get("set", [])]
+        _refuse_decided(path, changed)
         options |= ({"set": tuple(changed)} if changed else {}) | {"actions": space, "seed": seed}
         placed = tuple(_placed(motion, content.get("data", "")) for motion in motions)
         cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed))
-    _refuse_folders(path, [name, *(cell.name for cell in cells)])
+    _refuse_folders(path, [name], list(methods), list(content["skills"]), [cell.name for cell in cells])
     usual = PLAIN if PLAIN in methods else next(iter(methods))
     matrix = Matrix(name, tuple(cells), tuple(methods), tuple(content["skills"]), actions, usual)
     return matrix.against(content["plain"], path) if "plain" in content else matrix
@@ -191,9 +208,18 @@ def _placed(motion: str, data: str) -> str:
     return motion if motion.startswith("embedded:") else str(Path(data) / motion)
 
 
-def _refuse_folders(path: Path, names: list[str]) -> None:
+def _refuse_decided(path: Path, changed: list[str]) -> None:
+    """What a matrix declares and ``set`` would change: cells would not be what their names say."""
+    for each in changed:
+        if each.partition("=")[0].strip() in _DECIDED:
+            fix = "Say it with seeds, samples or actions."
+            text = "set: this is for the matrix to declare"
+            raise InputError(text, where=path, got=each, fix=fix, code="bad_experiment")
+
+
+def _refuse_folders(path: Path, *kinds: list[str]) -> None:
     """Names become folders: each of its own, and none elsewhere."""
-    for name, count in Counter(names).items():
+    for name, count in (named for names in kinds for named in Counter(names).items()):
         if count > 1:
             raise InputError(f"two cells would share the folder '{name}'", where=path, code="bad_experiment")
         if not re.fullmatch(r"\w[\w.+-]*", name):

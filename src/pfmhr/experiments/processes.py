@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from pfmhr.errors import InputError
-from pfmhr.experiments.matrix import Cell
+from pfmhr.experiments.matrix import Cell, budget_of
 from pfmhr.files import make_folder, read_json, write_json
 
-RESULT, METRICS = "result.json", "metrics.jsonl"
+RESULT, METRICS, RUN = "result.json", "metrics.jsonl", "run.json"
 """Files of a tracking run. Their names are repeated here because with their homes comes torch, and nothing here
 computes: not what starts cells, and not the workers of a cluster."""
 LOG, CELL, FAILED = "console.log", "cell.json", "failed.json"
@@ -190,17 +190,23 @@ def is_long_enough(cell: Cell, result: Any, path: Path) -> bool:
 
 
 def require_same(cells: Sequence[Cell], folder: Path) -> None:
-    """Refuse a folder in which a cell of the same name was begun with other settings; it may get more samples."""
+    """Refuse a folder in which a cell of the same name was begun with other settings; it may get more samples.
+
+    One that failed before it began, by a setting that was wrong, has nothing to be mixed with.
+    """
     for cell in cells:
         path = folder / cell.name / CELL
-        if not path.exists():
+        if not path.exists() or not any((path.parent / name).exists() for name in (RUN, METRICS, RESULT)):
             continue
         before = read_json(path, "bad_run")
+        if not isinstance(before, dict):
+            raise InputError("not the settings of a cell", where=path, expected="a JSON object", code="bad_run")
         now = json.loads(json.dumps(cell.settings))
+        longer = budget_of(before) <= cell.budget
         apart = [
             f"{key}: {before.get(key)} → {now.get(key)}"
             for key in {**before, **now}
-            if before.get(key) != now.get(key) and not (key == "samples" and before.get(key, 0) < now.get(key, 0))
+            if before.get(key) != now.get(key) and not (key == "samples" and longer)
         ]
         if apart:
             raise InputError(

@@ -115,7 +115,9 @@ def _against(runs: dict[int, Done], plain: dict[int, Done]) -> dict[str, Any]:
         return {}
     ours, theirs = ([group[seed].bounded / 1e6 for seed in telling] for group in (runs, plain))
     bounds = sum(not (runs[seed].reached and plain[seed].reached) for seed in telling)
-    counts = {"seeds": len(telling), "bounds": bounds, "untold": len(common) - len(telling)}
+    # Not of bounds: who gets there with the last sample of the budget is before one who never does.
+    better = sum(runs[seed].needed < plain[seed].needed for seed in telling) / len(telling)
+    counts = {"better": better, "seeds": len(telling), "bounds": bounds, "untold": len(common) - len(telling)}
     return {"difference": paired_difference(ours, theirs) | counts}
 
 
@@ -170,7 +172,7 @@ def _verdict(done: Sequence[Done], matrix: Matrix, space: str, method: str, plai
     paired = [(group, [seed for seed in group[0] if _comparable(group, seed)]) for group in several]
     paired = [(group, seeds) for group, seeds in paired if len(seeds) > 1]
     mine, plains = ([[group[side][seed].bounded for seed in seeds] for group, seeds in paired] for side in (0, 1))
-    ratio = typical_ratio(mine, plains) if paired else {"ratio": None}
+    ratio = typical_ratio(mine, plains) | {"ratio_skills": len(paired)} if paired else {"ratio": None}
     left_out = sum(bool(each[0] and each[1]) for each in pairs) - len(several)
     runs = {"skills": len(several), "runs": sum(map(len, ours)), "runs_of_plain": sum(map(len, theirs))}
     runs |= {"skills_left_out": left_out}

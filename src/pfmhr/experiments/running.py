@@ -57,7 +57,7 @@ class Standing:
 
     def __init__(self, matrix: Matrix, folder: Path) -> None:
         self._matrix, self._folder = matrix, folder
-        self._budgets = {cell: _budget(cell) for cell in matrix.cells}
+        self._budgets = {cell: cell.budget for cell in matrix.cells}
         self._begun, self._before = time.monotonic(), self._reached()
 
     def now(self, outcomes: list[Outcome]) -> tuple[int, int, str]:
@@ -80,15 +80,6 @@ class Standing:
         if is_finished(cell, self._folder / cell.name):
             return self._budgets[cell]
         return min(self._budgets[cell], _last_step(self._folder / cell.name))
-
-
-def _budget(cell: Cell) -> int:
-    options = dict(cell.options)
-    if "samples" in options:
-        return int(options["samples"])
-    from pfmhr.tracking.presets import tracker_preset
-
-    return tracker_preset(options.get("preset", "cpu")).samples
 
 
 def _last_step(directory: Path) -> int:

@@ -90,7 +90,9 @@ def _verdict(verdict: Row, plain: str) -> str:
     if verdict["ratio"] is None:
         return text
     ratio = f"{verdict['ratio']:.2f} [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]"
-    return f"{text}; typically {ratio} times as many (interquartile mean of paired ratios)"
+    told = verdict.get("ratio_skills", verdict["skills"])
+    of = "" if told == verdict["skills"] else f" of {told} skill{'s' if told > 1 else ''}"
+    return f"{text}; typically {ratio} times as many (interquartile mean of paired ratios{of})"
 
 
 def duration(seconds: float) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
+from pfmhr.errors import unknown_name
 from pfmhr.tracking.config import AdversaryConfig, AgentConfig, EnvironmentConfig, SeparateUpdates, TrackerConfig
 
 Preset = Literal["cpu", "paper"]
@@ -14,6 +15,8 @@ def tracker_preset(name: Preset) -> TrackerConfig:
     """``cpu``: found by measurement on two cores. ``paper``: the paper's PPO table and MimicKit's ADD."""
     if name == "cpu":
         return TrackerConfig()
+    if name != "paper":
+        raise unknown_name("preset", name, get_args(Preset))
     environment = replace(
         EnvironmentConfig(),
         environments=4096,
