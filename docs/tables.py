@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from control_table import control_table
 from coverage_table import coverage_table
 from experiment_tables import draw_experiment, experiment_table, markdown
 from summary_table import summary_table
@@ -52,6 +53,7 @@ def all_tables() -> dict[str, str]:
     experiments = [json.loads(path.read_text()) for path in sorted(RESULTS.glob("experiment_*.json"))]
     tables = {"summary": summary_table(), "bench_score": _speeds(), "t_eval": _times(), "effort": _effort(experiments)}
     tables["verdicts"] = verdict_table(experiments)
+    tables["controls"] = control_table(each for each in experiments if "later_start" not in each["name"])
     tables["coverage"] = coverage_table(run for each in experiments for run in each["runs"])
     for path in sorted(RESULTS.glob("study_*.json")):
         name = path.stem.removeprefix("study_").removesuffix("_held_out")

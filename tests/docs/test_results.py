@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(autouse=True)
 def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    for name in ("tables", "coverage_table", "verdict_table"):
+    for name in ("tables", "control_table", "coverage_table", "verdict_table"):
         sys.modules.pop(name, None)
 
 
@@ -88,6 +88,27 @@ def test_verdicts_tell_several_seeds_from_one_and_count_pairs() -> None:
         "| PFM-HR, `g1-small` | residual | walk, run (2 to 3 seeds) | 0.90 [0.80, 1.10] | 0.78 | 3 of 5 |",
         "| PFM-HR, `g1-small` | residual | spin-jump (1 seed) | – | – | 1 of 1 |",
     ]
+
+
+def test_controls_are_paired_with_the_prior_by_seed() -> None:
+    from control_table import control_table  # type: ignore[import-not-found]
+
+    def row(method: str, needed: dict[int, float | None]) -> dict[str, object]:
+        told = {"skill": "walk", "actions": "residual", "method": method, "budget": 2.0}
+        return {**told, "seed_numbers": list(needed), "samples_to_80": list(needed.values())}
+
+    factors = {"pfm": [0.9, 1.0], "random": [0.8, 0.8]}
+    summary = {
+        "rows": [row("add", {0: 9.0}), row("pfm", {0: 1.0, 1: 1.5, 2: 0.1}), row("random", {1: None, 0: 0.9})],
+        "runs": [
+            {"cell": f"walk-{name}-residual-{seed}", "multiplier": mean}
+            for name, mean in factors.items()
+            for seed in (0, 1)
+        ],
+    }
+    (line,) = control_table([summary]).splitlines()[2:]
+    # 0.9 - 1 and 2 - 1.5: mean 0.2, deviation 0.3·√2, Student's 12.7062 over √2.
+    assert line == "| a random factor | residual | walk | +0.20 [-3.61, +4.01] | 1 of 2 | 0.95 / 0.80 |"
 
 
 @pytest.mark.parametrize("page", sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]), ids=lambda page: page.name)
