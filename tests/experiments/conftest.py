@@ -19,7 +19,11 @@ def declare(tmp_path: Path) -> Declare:
     """A matrix with one skill per given word; the stub does what the word says."""
 
     def make(*skills: str, seeds: int = 1) -> Matrix:
-        lines = [f'{skill} = {{ motion = "{skill}", samples = 100 }}' for skill in skills]
+        clips = [tmp_path / "clips" / skill for skill in skills]
+        for clip in clips:
+            clip.parent.mkdir(exist_ok=True)
+            clip.touch()
+        lines = [f'{clip.name} = {{ motion = "{clip}", samples = 100 }}' for clip in clips]
         path = tmp_path / "stubs.toml"
         path.write_text("\n".join([f"seeds = {list(range(seeds))}", "[methods]", "add = {}", "[skills]", *lines]))
         return Matrix.read(path)

@@ -120,7 +120,8 @@ def test_a_setting_that_kept_a_cell_from_beginning_can_be_put_right(tmp_path: Pa
     (outcome,) = run_matrix(declare("refused"), tmp_path, program=STUB)
     assert not outcome.finished
     path = tmp_path / "stubs.toml"
-    path.write_text(path.read_text().replace('"refused"', '"fine"'))
+    (tmp_path / "clips" / "fine").touch()
+    path.write_text(path.read_text().replace("clips/refused", "clips/fine"))
     (outcome,) = run_matrix(Matrix.read(path), tmp_path, program=STUB)
     assert outcome.cell.name == "refused-add-residual-0" and outcome.finished
 
@@ -130,6 +131,33 @@ def test_settings_of_a_cell_that_are_none_are_refused(tmp_path: Path, declare: D
     (tmp_path / "fine-add-residual-0" / "cell.json").write_text("[]")
     with pytest.raises(InputError, match=r"cell\.json"):
         run_matrix(declare("fine"), tmp_path, program=STUB)
+
+
+def test_clips_that_are_missing_are_told_at_once_and_nothing_is_run(tmp_path: Path, declare: Declare) -> None:
+    matrix = declare("fine", "fails")
+    (tmp_path / "clips" / "fails").unlink()
+    with pytest.raises(InputError, match=r"clips are not there.*clips/fails.*--data") as caught:
+        run_matrix(matrix, tmp_path, program=STUB)
+    assert caught.value.code == "not_found" and "clips/fine" not in str(caught.value)
+    assert not attempts(tmp_path, "fine")
+
+
+def test_a_prior_s_folder_is_missed_before_its_baseline_is_trained(tmp_path: Path, declare: Declare) -> None:
+    """A name without a slash may be a bundled prior's."""
+    declare("fine")
+    path = tmp_path / "stubs.toml"
+    path.write_text(path.read_text().replace("add = {}", 'add = {}\npfm = { prior = "runs/nowhere" }'))
+    with pytest.raises(InputError, match=r"priors are not there.*runs/nowhere"):
+        run_matrix(Matrix.read(path), tmp_path, program=STUB)
+    path.write_text(path.read_text().replace("runs/nowhere", "g1-small"))
+    assert all(outcome.finished for outcome in run_matrix(Matrix.read(path), tmp_path, program=STUB))
+
+
+def test_what_is_finished_needs_no_clips_any_more(tmp_path: Path, declare: Declare) -> None:
+    matrix = declare("fine")
+    run_matrix(matrix, tmp_path, program=STUB)
+    (tmp_path / "clips" / "fine").unlink()
+    assert [outcome.finished for outcome in run_matrix(matrix, tmp_path, program=STUB)] == [True]
 
 
 def test_one_experiment_at_a_time_runs_in_a_folder(tmp_path: Path, declare: Declare) -> None:
@@ -143,7 +171,10 @@ def started(tmp_path: Path, declare: Declare) -> subprocess.Popen[str]:
     """A process that runs two cells which wait in the middle, and a third that would come after them."""
     declare("waits", "waits_too", "fine")
     path = tmp_path / "stubs.toml"
-    path.write_text(path.read_text().replace('"waits_too"', '"other/waits"'))
+    other = tmp_path / "other" / "waits"
+    other.parent.mkdir()
+    other.touch()
+    path.write_text(path.read_text().replace(str(tmp_path / "clips" / "waits_too"), str(other)))
     code = (
         "import sys; from pathlib import Path; from pfmhr.experiments import Matrix, run_matrix; "
         f"run_matrix(Matrix.read(Path({str(path)!r})), Path({str(tmp_path)!r}), program={STUB!r})"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
+from pfmhr.experiments.keys import METHOD, SHARED, SKILL, TOP
 
 try:
     import tomllib  # type: ignore[import-not-found]
@@ -18,57 +19,10 @@ except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib  # type: ignore[import-not-found]
 
 
+EMBEDDED = "embedded:"
+"""Begins the names of clips that come with the package."""
 PLAIN = "add"
 """The method everything is compared with, where the matrix has it and does not say another; its first otherwise."""
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _list_of(kind: Callable[[Any], bool], value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(kind, value))
-
-
-_Kinds = dict[str, tuple[Callable[[Any], bool], str]]
-_NUMBER, _WHOLE, _TEXT = (_number, "a number"), (_whole, "a whole number"), (_text, "a text")
-_SEEDS: _Kinds = {"seeds": (lambda value: _list_of(_whole, value), "a list of whole numbers")}
-_SET: _Kinds = {"set": (lambda value: _list_of(_text, value), 'a list of "section.name=value"')}
-_SHARED: _Kinds = {"preset": _TEXT, "environments": _WHOLE, "episodes": _WHOLE, "evaluate_every": _WHOLE, **_SET}
-_TOP: _Kinds = {
-    "name": _TEXT,
-    "data": _TEXT,
-    "actions": (lambda value: _list_of(("residual", "absolute").__contains__, value), "residual, absolute or both"),
-    "plain": _TEXT,
-    "methods": (lambda value: isinstance(value, dict) and bool(value), "[methods.NAME] tables"),
-    "skills": (lambda value: isinstance(value, dict) and bool(value), "[skills.NAME] tables"),
-    **_SEEDS,
-    **_SHARED,
-}
-_METHOD: _Kinds = {
-    **{"prior": _TEXT, "modulator": _TEXT, "reward": _TEXT},
-    **{"t_eval": _NUMBER, "alpha": _NUMBER, "p_good": _NUMBER, "p_bad": _NUMBER},
-    **_SET,
-    "pooled": (lambda value: isinstance(value, bool), "true or false"),
-    "skills": (lambda value: _list_of(_text, value), "a list of skills of the matrix"),
-}
-_SKILL: _Kinds = {
-    "motion": (lambda value: _text(value) or _list_of(_text, value), "a file or a list of files"),
-    "samples": (lambda value: _whole(value) and value > 0, "a whole number of at least 1"),
-    "trim": (lambda value: _list_of(_number, value) and len(value) == 2, "[start, stop] in s"),
-    "fps": _NUMBER,
-    "horizon": (lambda value: _list_of(_number, value), "a list of s"),
-    **_SEEDS,
-    **_SET,
-}
 _DECIDED = ("seed", "samples", "environment.actions")
 """Settings that a matrix has its own words for, by which it knows its cells."""
 _PLACES = ("motion", "seeds", "skills")
@@ -104,8 +58,7 @@ class Cell:
 
     def arguments(self, out: Path, threads: int, data: Path | None = None) -> list[str]:
         """The command line of this run, after ``pfmhr``, with clips found below ``data``."""
-        motions = [_placed(motion, str(data or "")) for motion in self.motions]
-        words = ["track", "train", *motions, "-o", str(out), "--threads", str(threads)]
+        words = ["track", "train", *self._found(data), "-o", str(out), "--threads", str(threads)]
         for option, value in self.options:
             if value is True:
                 words.append(f"--{option}")
@@ -113,6 +66,13 @@ class Cell:
                 values = value if isinstance(value, tuple) else [value]
                 words += [f"--{option}", *map(str, values)]
         return words
+
+    def clips(self, data: Path | None = None) -> list[Path]:
+        """Files of the clips, with those of the matrix found below ``data``; none for embedded ones."""
+        return [Path(motion) for motion in self._found(data) if not motion.startswith(EMBEDDED)]
+
+    def _found(self, data: Path | None) -> list[str]:
+        return [_placed(motion, str(data or "")) for motion in self.motions]
 
 
 def budget_of(settings: Mapping[str, Any]) -> int:
@@ -145,12 +105,12 @@ class Matrix:
             raise InputError("no such experiment", where=path, code="not_found") from None
         except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"unreadable toml: {error}", where=path, code="bad_experiment") from error
-        _require(path, "the experiment", content, _TOP, needed={"methods", "skills"})
+        _require(path, "the experiment", content, TOP, needed={"methods", "skills"})
         for name, settings in content["methods"].items():
-            _require(path, f"methods.{name}", settings, _METHOD, needed=set())
+            _require(path, f"methods.{name}", settings, METHOD, needed=set())
             _require_known(path, f"methods.{name}", settings.get("skills", []), content["skills"])
         for name, settings in content["skills"].items():
-            _require(path, f"skills.{name}", settings, _SKILL, needed={"motion"})
+            _require(path, f"skills.{name}", settings, SKILL, needed={"motion"})
         return _matrix(path, content)
 
     def against(self, method: str, path: Path) -> Matrix:
@@ -166,7 +126,7 @@ def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
     actions: tuple[str, ...] = tuple(content.get("actions", [_usual_actions(content)]))
     methods: dict[str, Any] = content["methods"]
     name = content.get("name", path.stem)
-    shared = {key.replace("_", "-"): content[key] for key in _SHARED if key in content}
+    shared = {key.replace("_", "-"): content[key] for key in SHARED if key in content}
     cells = []
     for (seed, skill), space, (method, settings) in product(_turns(content), actions, methods.items()):
         if skill not in settings.get("skills", [skill]):
@@ -205,7 +165,7 @@ def _usual_actions(content: dict[str, Any]) -> str:
 
 
 def _placed(motion: str, data: str) -> str:
-    return motion if motion.startswith("embedded:") else str(Path(data) / motion)
+    return motion if motion.startswith(EMBEDDED) else str(Path(data) / motion)
 
 
 def _refuse_decided(path: Path, changed: list[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pfmhr.experiments.cluster import run_on_ray
 from pfmhr.experiments.matrix import Cell, Matrix
+from pfmhr.experiments.preflight import require_files
 from pfmhr.experiments.processes import METRICS, Outcome, Setting, is_finished, require_same, run_cells
 from pfmhr.experiments.reuse import reuse_runs
 from pfmhr.experiments.wording import duration
@@ -42,6 +43,7 @@ def run_matrix(
         standing = Standing(matrix, folder)
         todo = [cell for cell in matrix.cells if not is_finished(cell, folder / cell.name)]
         done = [Outcome(cell, True) for cell in matrix.cells if cell not in todo]
+        require_files(todo, Path.cwd(), data)
         setting = Setting(folder.absolute(), attempts, Path.cwd(), data, program)
         run = run_on_ray if engine == "ray" else run_cells
         with closing(run(todo, setting, workers)) as rounds:
