@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, remark, say
+from pfmhr.cli.options import refuse_replacing
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import CheckConfig, check_motion
 from pfmhr.motion.formats import Format
@@ -58,6 +59,7 @@ def convert(
         trim: keep the time from START to STOP, in s.
         json: print one JSON object.
     """
+    refuse_replacing([target], [source, robot])
     machine = Robot.load(robot)
     order = machine.breadth_first_names if joint_order == "breadth_first" else None
     motion = Motion.read(source, machine, fps=fps, clip=clip, joint_order=order, fill_missing=fill_missing)

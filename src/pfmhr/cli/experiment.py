@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, remark, say, training_bar, write_result
-from pfmhr.cli.options import at_least_one
+from pfmhr.cli.options import at_least_one, refuse_replacing
 
 File = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
 Out = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
@@ -88,6 +88,8 @@ def report(
     from pfmhr.experiments.report import summarise
     from pfmhr.experiments.wording import INTERVALS, verdicts_in_words
 
+    if output is not None:
+        refuse_replacing([output], [file])
     matrix = Matrix.read(file)
     matrix = matrix if against is None else matrix.against(against, file)
     summary = summarise(matrix, out or Path("runs/experiments") / matrix.name)

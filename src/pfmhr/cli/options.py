@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pfmhr.errors import InputError
+from pfmhr.files import TEMPORARY_SUFFIX
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
@@ -24,6 +26,20 @@ def at_least_one(**numbers: int | None) -> None:
     for name, number in numbers.items():
         if number is not None and number < 1:
             raise InputError(f"--{name.replace('_', '-')} must be at least 1", got=number, code="bad_config")
+
+
+def refuse_replacing(outputs: Iterable[Path], inputs: Iterable[str | Path | None]) -> None:
+    """Refuse to write where something is read from, by whatever name: what it held would be gone.
+
+    What is not there, and so is no file, may stand among the inputs.
+    """
+    read = [path for path in inputs if path is not None and os.path.isfile(path)]
+    for output in outputs:
+        # A file is written under its temporary name first.
+        for written in (output, f"{output}{TEMPORARY_SUFFIX}"):
+            if os.path.exists(written) and any(os.path.samefile(written, path) for path in read):
+                fix = "Write to another place."
+                raise InputError("this would replace what is read", where=written, fix=fix, code="replaces_input")
 
 
 def use_threads(threads: int | None) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import tyro
 
 from pfmhr.cli.console import print_json, remark, say
-from pfmhr.cli.options import tracking_extra, use_threads
+from pfmhr.cli.options import refuse_replacing, tracking_extra, use_threads
 
 Paths = Annotated[tuple[Path, ...], tyro.conf.Positional]
 
@@ -38,6 +38,8 @@ def report(
     with tracking_extra():
         from pfmhr.report import build_report
 
+    inside = [file for path in paths for depth in ("*.json", "*/*.json") for file in path.glob(depth)]
+    refuse_replacing([out], [*paths, *inside])
     use_threads(None)
     written = build_report(paths, out, prior, title, say=(lambda _: None) if json else remark)
     if json:

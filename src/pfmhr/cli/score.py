@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, say
+from pfmhr.cli.options import refuse_replacing
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder
 
@@ -80,15 +81,19 @@ def score(
     scorer = PoseGeometryScore(loaded, t_eval, samples)
     generator = torch.Generator().manual_seed(seed)
     clips = _read(motions, body, fps)
+    normal = _read((reference,), body, fps)[:1] if reference else []
+    names = _file_names(clips)
+    written = [out / f"{name}{kind}" for name in names for kind in (".csv", ".png")]
+    refuse_replacing(written, [*(clip.source for clip in (*clips, *normal)), calibration, robot])
     shared = Calibration.load(calibration) if calibration else None
     dt = time_step(30.0 if control_rate is None else control_rate)
     if shared is not None and control_rate is not None:
         shared.require_dt(dt)
-    if reference is not None:
-        shared = Calibration.fit(scorer, _read((reference,), body, fps)[:1], dt, generator)
+    if normal:
+        shared = Calibration.fit(scorer, normal, dt, generator)
     make_folder(out)
     summaries = []
-    for clip, name in zip(clips, _file_names(clips), strict=True):
+    for clip, name in zip(clips, names, strict=True):
         own = shared or Calibration.fit(scorer, [clip], dt, generator)
         timeline = score_motion(scorer, own, clip, ramp, generator)
         timeline.write_csv(out / f"{name}.csv")
@@ -138,9 +143,11 @@ def calibrate(
     from pfmhr.prior import PosePrior
     from pfmhr.reward import Calibration
     from pfmhr.score import PoseGeometryScore
+    from pfmhr.training.artefact import CONFIG, WEIGHTS
 
     loaded = PosePrior.load(prior)
     clips = _read(motions, _robot_of(robot or loaded.robot), fps)
+    refuse_replacing([out], [*(clip.source for clip in clips), robot, Path(prior) / CONFIG, Path(prior) / WEIGHTS])
     scorer = PoseGeometryScore(loaded, t_eval, samples)
     fitted = Calibration.fit(
         scorer, clips, time_step(control_rate), torch.Generator().manual_seed(seed), pooled, phases

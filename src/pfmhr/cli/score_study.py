@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, progress_bar, say
-from pfmhr.cli.options import use_threads
+from pfmhr.cli.options import refuse_replacing, use_threads
 from pfmhr.cli.score import time_step
 
 if TYPE_CHECKING:
@@ -46,22 +46,25 @@ class Material:
     json: bool = False
     """Print one JSON object instead of the table."""
 
-    def load(self) -> tuple[PosePrior, Robot, list[Motion]]:
-        """The prior, its robot and the chosen clips."""
+    def load(self, name: str) -> tuple[PosePrior, Robot, list[Motion]]:
+        """The prior, its robot and the chosen clips, for the study of that name."""
+        from pfmhr.motion.checks import find_motion_files
         from pfmhr.prior import PosePrior
         from pfmhr.robots import Robot
         from pfmhr.studies.material import study_motions
 
+        written = [self.out / f"{name}{kind}" for kind in (".json", ".csv", ".png")]
+        refuse_replacing(written, find_motion_files(self.data))
         use_threads(self.threads)
         prior = PosePrior.load(self.prior)
         robot = Robot.load(self.robot or prior.robot)
         return prior, robot, study_motions(prior, self.data, self.clips, self.motions, self.seed, robot)
 
-    def draw(self) -> tuple[PosePrior, Transitions]:
-        """The prior, and transitions of the chosen clips."""
+    def draw(self, name: str) -> tuple[PosePrior, Transitions]:
+        """The prior, and transitions of the chosen clips, for the study of that name."""
         from pfmhr.studies.transitions import Transitions
 
-        prior, _, motions = self.load()
+        prior, _, motions = self.load(name)
         return prior, Transitions.draw(motions, self.transitions, time_step(self.control_rate), self.seed)
 
     def report(self, name: str, result: dict[str, Any], table: list[dict[str, Any]]) -> None:
@@ -96,7 +99,7 @@ def timestep(material: Studied, times: tuple[float, ...] = (), recommend: bool =
     from pfmhr.studies.plots import timestep_figure
     from pfmhr.studies.tables import beside
 
-    prior, transitions = material.draw()
+    prior, transitions = material.draw("timestep")
     with progress_bar("flow times") as progress:
         result = study.timestep_study(prior, transitions, times or study.TIMES, material.seed, progress)
     columns = ("angular", "permutation", "sign_flip", "average")
@@ -121,7 +124,7 @@ def noise(material: Studied, t_eval: float = 0.75) -> int:
     from pfmhr.studies.plots import noise_figure
     from pfmhr.studies.tables import beside
 
-    prior, transitions = material.draw()
+    prior, transitions = material.draw("noise")
     with progress_bar("samples") as progress:
         result = study.noise_study(prior, transitions, t_eval, material.seed, progress)
     columns = ("rank_correlation", "percentile_mae", "region_agreement", "reward_mae", "milliseconds")
@@ -144,7 +147,7 @@ def perturbation(material: Studied, t_eval: float = 0.75) -> int:
     from pfmhr.studies.plots import perturbation_figure
     from pfmhr.studies.tables import beside
 
-    prior, transitions = material.draw()
+    prior, transitions = material.draw("perturbation")
     result = study.perturbation_study(prior, transitions, t_eval, material.seed)
     columns = ("normalised_score", "percentile_change", "multiplier_change", "region_agreement")
     table = beside(result["rows"], ("perturbation", "severity"), columns, study.PAPER)
@@ -170,7 +173,7 @@ def plausibility(material: Studied, field: Path, t_eval: float = 0.75) -> int:
     from pfmhr.studies import plausibility as study
     from pfmhr.studies.plots import plausibility_figure
 
-    prior, robot, motions = material.load()
+    prior, robot, motions = material.load("plausibility")
     loaded = PoseDistanceField.load(field, robot)
     with progress_bar("corruptions") as progress:
         result = study.plausibility_study(

@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from pfmhr.cli.console import measured, print_json, print_table, progress_bar, say, write_result
-from pfmhr.cli.options import at_least_one, tracking_extra, use_threads
+from pfmhr.cli.options import at_least_one, refuse_replacing, tracking_extra, use_threads
 from pfmhr.errors import InputError
 
 Run = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
@@ -98,6 +98,8 @@ def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = Non
     with tracking_extra():
         from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, grouped
 
+    if output is not None:
+        refuse_replacing([output], _files_of(*runs))
     groups = grouped(runs)
     rows = [group.row for group in groups]
     write_result(output, {"rows": rows, "curves": curves(groups), **provenance()})
@@ -178,6 +180,7 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
 
     use_threads(1)
     path = out or run / "policy.onnx"
+    refuse_replacing([path], _files_of(run))
     loaded = TrackerRun.load(run)
     metadata = export_policy(loaded, path)
     if json:
@@ -186,3 +189,13 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
     kind = f"{metadata['observation_type']} observations, {metadata['action_type']} actions"
     say(f"{path}: {kind}, after {loaded.samples:,} samples; equal to torch to {TOLERANCE:g}")
     return 0
+
+
+def _files_of(*runs: Path) -> list[Path]:
+    """What runs consist of."""
+    from pfmhr.tracking.runs import CLIPS, RESULT
+    from pfmhr.tracking.training import CHECKPOINT
+    from pfmhr.training.runs import RUN
+
+    parts = [run / name for run in runs for name in (RUN, RESULT, CHECKPOINT)]
+    return [*parts, *(clip for run in runs for clip in (run / CLIPS).glob("*"))]
