@@ -79,6 +79,21 @@ def test_convert_resamples_truly(walk_csv: Path, tmp_path: Path, g1: Robot, caps
     assert "holds no frame rate" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--to-fps", "0.001"], "too low a frame rate for so short a clip (expected 0.5 to 10000 Hz for 2.00 s"),
+        (["--to-fps", "1e12"], "too high a frame rate to resample to (expected at most 10000 Hz for 2.00 s"),
+        (["--to", "unitree_csv"], "'unitree_csv' is not what this file's name says (expected .csv, got .npz)"),
+    ],
+)
+def test_convert_refuses_rates_and_names_that_no_clip_has(
+    more: list[str], told: str, walk_csv: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    assert main(["convert", str(walk_csv), str(tmp_path / "out.npz"), "--fps", "30", *more]) == 2
+    assert told in capsys.readouterr().err and not (tmp_path / "out.npz").exists()
+
+
 def test_convert_repairs_only_what_is_named(walk_csv: Path, tmp_path: Path, g1: Robot, capsys: Capture) -> None:
     table = np.loadtxt(walk_csv, delimiter=",")
     table[5, 7 + 14] = 0.8  # waist pitch, limit 0.52

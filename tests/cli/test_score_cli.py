@@ -262,6 +262,8 @@ def test_the_calibration_of_another_score_is_refused(
     [
         (["--control-rate", "-30"], "impossible control rate"),
         (["--control-rate", "nan"], "impossible control rate"),
+        (["--control-rate", "1e9"], "impossible control rate (expected 0.01 to 10000 Hz, got 1e+09 Hz)"),
+        (["--control-rate", "1e-9"], "impossible control rate (expected 0.01 to 10000 Hz, got 1e-09 Hz)"),
         (["--t-eval", "1"], "flow time"),
         (["--samples", "0"], "impossible settings"),
         (["--p-good", "0.01", "--p-bad", "0.05"], "impossible ramp"),

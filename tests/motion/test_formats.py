@@ -92,7 +92,7 @@ def test_the_suffix_chooses_the_format(g1: Robot, walk: Motion, tmp_path: Path, 
 
 @pytest.mark.parametrize("format", ["pfmhr", "unitree_csv", "mimickit", "mjlab"])
 def test_a_single_frame_can_be_written_in_every_format(g1: Robot, walk: Motion, tmp_path: Path, format: Any) -> None:
-    path = tmp_path / "pose.npz"
+    path = tmp_path / "pose"
     walk.frames(0, 1).write(path, g1, format)
     assert_same(Motion.read(path, g1, fps=30), walk.frames(0, 1), 1e-6)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -162,6 +163,14 @@ def test_a_folder_is_no_file(g1: Robot, tmp_path: Path) -> None:
         Motion.read(tmp_path, g1)
     assert caught.value.code == "not_a_file"
     assert str(tmp_path) in str(caught.value)
+
+
+def test_what_may_never_end_is_no_file(g1: Robot, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in (tmp_path / "pipe.csv", Path("/dev/zero")):
+        with pytest.raises(InputError, match="a device, a pipe or a socket, not a file") as caught:
+            Motion.read(path, g1, fps=30)
+        assert caught.value.code == "not_a_file"
 
 
 TWO_MEMBERS = gzip.compress(b"1,2\n") + gzip.compress(b"0,0\n" * 2**20)

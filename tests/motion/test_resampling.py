@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
-from pfmhr.motion.resampling import sample
+from pfmhr.motion.embedded import embedded_motion
+from pfmhr.motion.resampling import require_kept_duration, sample
 from pfmhr.robots import Robot
 
 
@@ -119,3 +120,39 @@ def test_an_impossible_rate_is_refused(walk: Motion, fps: float) -> None:
 def test_a_root_without_orientation_is_an_input_error(walk: Motion) -> None:
     with pytest.raises(InputError):
         replace(walk, root_quat=np.zeros((90, 4))).resample(50)
+
+
+@pytest.mark.parametrize(("frames", "fps", "allowed"), [(2, 10.0, "10000"), (1, 30.0, "10000"), (4001, 1.0, "932.068")])
+def test_a_rate_that_no_file_could_hold_is_refused(g1: Robot, frames: int, fps: float, allowed: str) -> None:
+    """512 MB hold 3,728,270 frames of 36 numbers of four bytes: over 4,000 s that is 932 Hz."""
+    motion = turning(g1, frames, fps, 0.0)
+    for rate in (1e12, 1.01 * float(allowed)):
+        with pytest.raises(InputError, match=f"at most {allowed} Hz") as caught:
+            motion.resample(rate)
+        assert caught.value.code == "bad_fps"
+
+
+def test_a_clip_keeps_its_own_rate_however_high(g1: Robot) -> None:
+    motion = turning(g1, 3, 20_000.0, 0.1)
+    assert motion.resample(20_000.0) is motion and motion.resample(15_000.0).num_frames == 2
+
+
+def test_a_rate_that_keeps_the_duration_leaves_two_frames(g1: Robot) -> None:
+    """Two seconds: at 0.5 Hz the first frame and the last."""
+    motion = turning(g1, 61, 30.0, 0.01)
+    require_kept_duration(motion, 0.5)
+    assert motion.resample(0.5).num_frames == 2
+    with pytest.raises(InputError, match=r"expected 0\.5 to 10000 Hz for 2\.00 s, got 0\.49 Hz") as caught:
+        require_kept_duration(motion, 0.49)
+    assert caught.value.code == "bad_fps"
+    require_kept_duration(motion.frames(0, 1), 0.001)
+
+
+def test_a_cycle_needs_three_frames_within_its_period(g1: Robot) -> None:
+    walk = embedded_motion("walk", g1)
+    period = walk.num_frames / walk.fps
+    require_kept_duration(walk, 2.51 / period)
+    assert walk.resample(2.51 / period).num_frames == 3
+    for rate in (2.49 / period, 0.001):
+        with pytest.raises(InputError, match="too low a frame rate"):
+            require_kept_duration(walk, rate)

@@ -29,6 +29,35 @@ def test_a_format_that_is_only_read_is_refused(walk: Motion, tmp_path: Path, for
     assert caught.value.code == "unknown_format"
 
 
+@pytest.mark.parametrize(
+    ("name", "format", "expected"),
+    [
+        ("clip.csv", "mjlab", ".npz"),
+        ("clip.CSV", "pfmhr", ".npz"),
+        ("clip.pkl", "unitree_csv", ".csv"),
+        ("clip.csv.gz", "unitree_csv", ".csv"),
+        ("clip.npz", "mimickit", ".pkl or .pickle"),
+    ],
+)
+def test_a_name_that_contradicts_the_format_is_refused(
+    walk: Motion, g1: Robot, tmp_path: Path, name: str, format: Any, expected: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        walk.write(tmp_path / name, g1, format)
+    assert (caught.value.code, caught.value.expected) == ("bad_format", expected)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "format"), [("clip.pickle", "mimickit"), ("clip", "mjlab"), ("clip.v2", "unitree_csv")]
+)
+def test_a_name_that_promises_nothing_may_hold_any_format(
+    walk: Motion, g1: Robot, tmp_path: Path, name: str, format: Any
+) -> None:
+    walk.write(tmp_path / name, g1, format)
+    assert (tmp_path / name).stat().st_size > 0
+
+
 def test_a_write_that_fails_leaves_the_old_file(
     walk: Motion, g1: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +98,6 @@ def test_a_place_that_cannot_be_written_is_an_input_error(walk: Motion, tmp_path
 @pytest.mark.parametrize("format", ["mimickit", "mjlab"])
 def test_a_root_without_orientation_is_an_input_error(g1: Robot, tmp_path: Path, format: Any) -> None:
     motion = Motion.from_arrays(g1, np.zeros((3, 29)), 30, root_quat=np.zeros((3, 4)))
-    with pytest.raises(InputError):
-        motion.write(tmp_path / "clip.npz", g1, format)
+    with pytest.raises(InputError, match="no orientation"):
+        motion.write(tmp_path / "clip", g1, format)
     assert not list(tmp_path.iterdir())

@@ -15,6 +15,7 @@ from pfmhr.motion.formats import Format
 from pfmhr.motion.repair import clip_limits as clip_to_limits
 from pfmhr.motion.repair import drop_jumps as cut_at_jumps
 from pfmhr.motion.repair import trim as trim_to
+from pfmhr.motion.resampling import require_kept_duration
 from pfmhr.robots import Robot
 
 
@@ -79,6 +80,7 @@ def convert(
     for fault in faults:
         remark(f"{fault.severity.value}: {fault.message}")
     if to_fps is not None:
+        require_kept_duration(motion, to_fps)
         motion = motion.resample(to_fps)
     format: Format | None = to
     motion.write(target, machine, format)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Motions = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="MOTION...")]
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+LONGEST_STEP = 100.0
+"""s: cycles are repeated for as long as a control step takes."""
 
 
 def score(
@@ -171,9 +173,13 @@ def calibrate(
 
 def time_step(control_rate: float) -> float:
     """Seconds of a control step."""
-    from pfmhr.motion.frame_rate import require_rate
+    from pfmhr.motion.frame_rate import HIGHEST_RATE, require_rate
 
-    return 1.0 / require_rate(control_rate, "control rate")
+    require_rate(control_rate, "control rate")
+    if not 1.0 / LONGEST_STEP <= control_rate <= HIGHEST_RATE:
+        allowed = f"{1.0 / LONGEST_STEP:g} to {HIGHEST_RATE:g} Hz"
+        raise InputError("impossible control rate", expected=allowed, got=f"{control_rate:g} Hz", code="bad_fps")
+    return 1.0 / control_rate
 
 
 def _robot_of(name: str) -> Robot:

@@ -20,6 +20,9 @@ FOLDER_FILE = "motions.toml"
 KNOWN_SETS = {"lafan1": 30.0, "lafan": 30.0, "g1_moves": 60.0, "g1-moves": 60.0}
 """Published data sets by the name of the folder they come in."""
 
+HIGHEST_RATE = 10_000.0
+"""Hz: no clip is resampled beyond this, and no controller is that fast; physics takes some 1,000 steps a second."""
+
 _IN_NAME = re.compile(r"(?<![0-9.])([0-9]{2,3})[ _-]?(?:hz|fps)(?![a-z0-9])", re.IGNORECASE)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
+from stat import S_ISREG
 
 from pfmhr.errors import InputError
 
@@ -24,7 +25,11 @@ def load_bytes(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     try:
         if path.is_dir():
             raise InputError("this is a folder, not a motion file", where=path, code="not_a_file")
-        size = path.stat().st_size
+        about = path.stat()
+        if not S_ISREG(about.st_mode):
+            # Such a thing may never end, and has no size to tell by.
+            raise InputError("this is a device, a pipe or a socket, not a file", where=path, code="not_a_file")
+        size = about.st_size
         if size > max_bytes:
             raise too_large(path, size, max_bytes)
         data = path.read_bytes()

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from pfmhr.motion.motion import Motion
 
 
+BY_SUFFIX: dict[str, Format] = {".npz": "pfmhr", ".csv": "unitree_csv", ".pkl": "mimickit"}
+"""What is written unless a format is named."""
+_SUFFIXES = {"pfmhr": (".npz",), "mjlab": (".npz",), "unitree_csv": (".csv",), "mimickit": (".pkl", ".pickle")}
+
+
 def read_clips(
     data: bytes, format: Format | None, robot: Robot, check_order: bool = True, max_bytes: int = MAX_FILE_BYTES
 ) -> list[Clip]:
@@ -124,10 +129,23 @@ def _unrecognised(content: Any) -> InputError:
     )
 
 
+def _refuse_other_suffix(path: Path, format: Format | None) -> None:
+    """A name that promises one kind of file must not hold another; names that promise nothing may hold any."""
+    promising = {suffix for suffixes in _SUFFIXES.values() for suffix in suffixes} | {".gz"}
+    if format in _SUFFIXES and path.suffix.lower() in promising - set(_SUFFIXES[format]):
+        raise InputError(
+            f"'{format}' is not what this file's name says",
+            where=path,
+            expected=" or ".join(_SUFFIXES[format]),
+            got=path.suffix,
+            code="bad_format",
+        )
+
+
 def write_motion(motion: Motion, path: Path, robot: Robot | None, format: Format | None) -> None:
     """Write in the named format, or in the one usual for the suffix: .npz ours, .csv Unitree, .pkl MimicKit."""
-    by_suffix: dict[str, Format] = {".npz": "pfmhr", ".csv": "unitree_csv", ".pkl": "mimickit"}
-    format = format or by_suffix.get(path.suffix)
+    format = format or BY_SUFFIX.get(path.suffix)
+    _refuse_other_suffix(path, format)
     match format:
         case "pfmhr":
             native.write(motion, path)
@@ -141,7 +159,7 @@ def write_motion(motion: Motion, path: Path, robot: Robot | None, format: Format
             raise InputError(
                 "no format known for this file name",
                 where=path,
-                expected=", ".join(by_suffix),
+                expected=", ".join(BY_SUFFIX),
                 got=path.suffix or "none",
                 code="unknown_format",
             )
