@@ -97,9 +97,12 @@ def test_metric_neighbours_and_preset_reach_the_training(home: Path, tmp_path: P
         (["--pairs", "0"], "impossible pairs"),
         (["--pairs", "-1"], "impossible pairs"),
         (["--neighbours", "0"], "impossible pairs"),
-        (["--steps", "0"], "steps and batch_size must be at least 1"),
-        (["--batch-size", "0"], "steps and batch_size must be at least 1"),
+        (["--steps", "0"], "steps must be at least 1 (got 0)"),
+        (["--batch-size", "0"], "batch_size must be at least 1 (got 0)"),
+        (["--batch-size", "1000000000000"], "a batch does not fit into memory"),
+        (["--learning-rate", "nan"], "learning_rate must be above 0 (got nan)"),
         (["--pairs", "5"], "too few pairs to hold any out"),
+        (["--neighbours", "100000"], "impossible number of neighbours"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -107,6 +110,7 @@ def test_wrong_use_is_one_message(more: list[str], message: str, home: Path, tmp
     assert train(home, tmp_path / "run", *more) == 2
     said = capsys.readouterr().err
     assert said.startswith("pfmhr: ") and message in said
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_is_no_corpus_is_refused(tmp_path: Path, capsys: Capture) -> None:

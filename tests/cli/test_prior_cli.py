@@ -88,6 +88,37 @@ def test_an_extended_prior_holds_out_what_the_first_did(corpus: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("--learning-rate nan", "learning_rate must be above 0 (got nan)"),
+        ("--learning-rate 0", "learning_rate must be above 0 (got 0.0)"),
+        ("--learning-rate -1", "learning_rate must be above 0 (got -1.0)"),
+        ("--held-out 0", "the held-out share must lie between 0 and 1 (got 0.0)"),
+        ("--held-out 1", "the held-out share must lie between 0 and 1 (got 1.0)"),
+        ("--held-out nan", "the held-out share must lie between 0 and 1 (got nan)"),
+        ("--time-mean nan", "mean and spread of flow times must be finite"),
+        ("--time-std inf", "mean and spread of flow times must be finite"),
+        ("--batch-size 64000000000000", "a batch does not fit into memory"),
+        (f"--seed {2**64}", "seed must be a 64-bit number"),
+    ],
+)
+def test_a_refused_command_leaves_nothing_behind(
+    wrong: str, message: str, corpus: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    assert main(["prior", "train", str(corpus), "-o", str(tmp_path / "run"), *SHORT, *wrong.split()]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("pfmhr: ") and message in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_refused_extension_leaves_nothing_behind(prior: Path, corpus: Path, tmp_path: Path, capsys: Capture) -> None:
+    extend = ["prior", "extend", str(prior), str(corpus), "-o", str(tmp_path / "more"), "--learning-rate", "nan"]
+    assert main(extend) == 2
+    assert "learning_rate must be above 0 (got nan)" in capsys.readouterr().err
+    assert not (tmp_path / "more").exists()
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["prior", "info", "nothing"], "unknown prior 'nothing'"),

@@ -202,9 +202,10 @@ def test_a_label_that_is_no_number_stops_the_run(line_pairs: Pairs, tmp_path: Pa
 def test_two_processes_cannot_train_in_one_directory(line_pairs: Pairs, tmp_path: Path, arm: Robot) -> None:
     def intrude(step: int, total: int, remark: str) -> None:
         with refused("locked"):
-            train_distance(tmp_path / "run", line_pairs, arm, SHORT, TINY)
+            train_distance(tmp_path / "run", line_pairs, arm, short, TINY)
         intruded.append(step)
 
     intruded: list[int] = []
-    train_distance(tmp_path / "run", line_pairs, arm, replace(SHORT, steps=10), TINY, progress=intrude)
+    short = replace(SHORT, steps=10)
+    train_distance(tmp_path / "run", line_pairs, arm, short, TINY, progress=intrude)
     assert intruded == [5, 10]

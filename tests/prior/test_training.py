@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -164,6 +165,38 @@ def test_divergence_stops_the_run_and_says_where(toy_corpus: PoseCorpus, tmp_pat
     assert not (tmp_path / "run" / "config.json").exists()
 
 
+def test_a_run_that_failed_before_its_first_checkpoint_does_not_block_the_corrected_one(
+    toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot
+) -> None:
+    wild = replace(SMALL_RUN, learning_rate=1e20, warmup=1, gradient_clip=1e30)
+    with pytest.raises(InputError, match="diverged"):
+        train_prior(tmp_path / "run", toy_corpus, g1, TOY, wild)
+    corrected = train_prior(tmp_path / "run", toy_corpus, g1, TOY, SMALL_RUN)
+    assert corrected.hash == train_prior(tmp_path / "straight", toy_corpus, g1, TOY, SMALL_RUN).hash
+    steps = [[line["step"] for line in read_metrics(tmp_path / name)] for name in ("run", "straight")]
+    assert steps[0] == steps[1]
+
+
+def test_a_run_that_failed_after_a_checkpoint_stays_what_it_is(
+    toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot
+) -> None:
+    def fail(step: int, total: int, remark: str) -> None:
+        if step == 15:
+            raise OSError("a terminal that is gone")
+
+    with pytest.raises(OSError, match="gone"):
+        train_prior(tmp_path / "run", toy_corpus, g1, TOY, SMALL_RUN, progress=fail)
+    with pytest.raises(InputError, match="seed 0 → 1"):
+        train_prior(tmp_path / "run", toy_corpus, g1, TOY, replace(SMALL_RUN, seed=1))
+
+
+def test_a_corpus_too_small_to_hold_any_out_leaves_nothing_behind(tmp_path: Path, g1: Robot) -> None:
+    one = PoseCorpus.from_array(tmp_path / "one", g1.default_pose[None], robot=g1)
+    with pytest.raises(InputError, match="too few poses"):
+        train_prior(tmp_path / "run", one, g1, TOY, SMALL_RUN)
+    assert not (tmp_path / "run").exists()
+
+
 def test_any_number_of_processes_draws_the_same_batch(toy_corpus: PoseCorpus) -> None:
     rows = split_by_source(toy_corpus, 0.05, 0).train
     whole = draw_batch(toy_corpus, rows, TOY.time, SMALL_RUN, step=7)
@@ -268,7 +301,13 @@ def test_a_prior_of_an_unknown_kind_is_refused(change: dict[str, Any], told: str
 
 
 @pytest.mark.parametrize(
-    "change", [{"schedule": "const"}, {"checkpoint_every": 0}, {"evaluate_every": 0}, {"log_every": 0}]
+    "change",
+    [
+        *({"schedule": "const"}, {"checkpoint_every": 0}, {"evaluate_every": 0}, {"log_every": 0}, {"warmup": -1}),
+        *({"weight_decay": -0.1}, {"weight_decay": math.nan}, {"gradient_clip": 0.0}, {"gradient_limit": math.nan}),
+        *({"ema_decay": 1.0}, {"ema_decay": math.nan}, {"held_out": -1.0}, {"learning_rate": math.inf}),
+    ],
+    ids=str,
 )
 def test_training_that_cannot_be_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(InputError):

@@ -54,7 +54,8 @@ def train(
     from pfmhr.corpus import PoseCorpus
     from pfmhr.distance import DistanceConfig, PairConfig, make_pairs, train_distance
     from pfmhr.distance.neighbours import limit_threads
-    from pfmhr.distance.training import PAPER
+    from pfmhr.distance.network import DistanceNetworkConfig
+    from pfmhr.distance.training import PAPER, require_trainable
     from pfmhr.robots import Robot
 
     use_threads(threads)
@@ -66,6 +67,7 @@ def train(
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
     start = PAPER if preset == "paper" else DistanceConfig()
     config = replace(start, seed=seed, **given(changes))
+    require_trainable(wanted.count, body, config, DistanceNetworkConfig())
     with progress_bar("labelling") as labelled:
         made = make_pairs(out / "pairs", opened, body, wanted, teller(json), labelled)
     with training_bar("training") as progress:

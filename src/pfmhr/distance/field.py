@@ -112,7 +112,7 @@ class PoseDistanceField:
         place = Path(directory)
         config = read_config(place, FORMAT, VERSION, KIND)
         try:
-            sizes = DistanceNetworkConfig(**{**config["network"], "head": tuple(config["network"]["head"])})
+            sizes = _sizes(config["network"])
             # Weights about to be replaced must not cost a caller, who may have seeded it, numbers of the generator.
             with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
                 network = DistanceNetwork(config["parents"], sizes)
@@ -146,3 +146,11 @@ class PoseDistanceField:
                 code="bad_shape",
             )
         return values
+
+
+def _sizes(content: dict[str, Any]) -> DistanceNetworkConfig:
+    """Sizes of the network as they were written; impossible ones are a fault of the file."""
+    try:
+        return DistanceNetworkConfig(**{**content, "head": tuple(content["head"])})
+    except InputError as error:
+        raise InputError(error.what, got=error.got, code="bad_distance_field") from None

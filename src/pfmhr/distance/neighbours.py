@@ -92,14 +92,18 @@ def limit_threads(threads: int | None) -> None:
         _faiss().omp_set_num_threads(threads)
 
 
+def require_neighbours(poses: int, neighbours: int) -> None:
+    """Refuse more neighbours than there are poses, and a machine without faiss."""
+    _faiss()
+    if not 1 <= neighbours <= poses:
+        raise InputError("impossible number of neighbours", expected=f"1 to {poses}", got=neighbours, code="bad_config")
+
+
 def _require(poses: Poses, queries: Poses, neighbours: int) -> None:
     if np.ndim(queries) != 2 or np.shape(queries)[1] != poses.shape[1]:
         width = poses.shape[1]
         raise InputError("wrong shape of queries", expected=f"(M, {width})", got=np.shape(queries), code="bad_shape")
-    if not 1 <= neighbours <= len(poses):
-        raise InputError(
-            "impossible number of neighbours", expected=f"1 to {len(poses)}", got=neighbours, code="bad_config"
-        )
+    require_neighbours(len(poses), neighbours)
 
 
 def _faiss() -> Any:

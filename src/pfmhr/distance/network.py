@@ -12,7 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pfmhr.errors import InputError
 from pfmhr.robots import Robot
+from pfmhr.training import require_numbers
 
 SHARPNESS = 100.0
 """β of every softplus: nearly a ReLU, yet smooth, for the gradient is trained too."""
@@ -27,6 +29,11 @@ class DistanceNetworkConfig:
     hidden: int = 17
     """Units between a joint's angle and its feature."""
     head: tuple[int, ...] = (512, 256, 128)
+
+    def __post_init__(self) -> None:
+        require_numbers(self, at_least_one=("feature", "hidden"))
+        if not all(units >= 1 for units in self.head):
+            raise InputError("head must be of at least 1 unit per layer", got=self.head, code="bad_config")
 
 
 def joint_parents(robot: Robot) -> tuple[int, ...]:

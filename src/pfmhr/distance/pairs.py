@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from pfmhr.corpus import PoseCorpus
 from pfmhr.corpus.sampling import batch_rows
-from pfmhr.distance.neighbours import Metric, NeighbourIndex
+from pfmhr.distance.neighbours import Metric, NeighbourIndex, require_neighbours
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically, write_json
 from pfmhr.robots import Robot
-from pfmhr.training import claim
+from pfmhr.training import claim, is_done
 
 MANIFEST, FORMAT = "pairs.json", "pfmhr-pairs"
 RECALL_SAMPLE = 1000
@@ -96,9 +96,12 @@ def make_pairs(
     """Write pairs into ``directory``, shard by shard; the same call goes on after any interruption."""
     corpus.require(robot)
     about = {"format": FORMAT, "corpus": corpus.manifest.fingerprint, "poses": len(corpus), "pairs": _json(config)}
+    if (directory / MANIFEST).exists():
+        return _accept(directory, about)
+    # What can be wrong is found before anything is written.
+    is_done(directory, about, finished=MANIFEST)
+    require_neighbours(len(corpus), config.neighbours)
     with exclusive(directory):
-        if (directory / MANIFEST).exists():
-            return _accept(directory, about)
         claim(directory, about, finished=MANIFEST)
         index = NeighbourIndex(np.asarray(corpus.poses[:]), config.metric, config.seed)
         names = [f"pairs-{number:05d}.npy" for number in range(-(-config.count // config.shard))]

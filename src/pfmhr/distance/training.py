@@ -21,7 +21,20 @@ from pfmhr.distance.pairs import Pairs
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive
 from pfmhr.robots import Robot
-from pfmhr.training import LoopConfig, Progress, Say, claim, processes, run_loop, said_by_first
+from pfmhr.training import (
+    LoopConfig,
+    Progress,
+    Say,
+    claim,
+    given_up,
+    is_done,
+    processes,
+    require_memory,
+    require_numbers,
+    run_loop,
+    said_by_first,
+)
+from pfmhr.training.artefact import CONFIG
 
 BANDS = (0.0, 0.1, 0.3, 0.6, 1.0, 2.0, np.inf)
 
@@ -37,6 +50,10 @@ class DistanceConfig(LoopConfig):
     weight_decay: float = 1e-2
     eikonal: float = 1.0
     """Weight of the gradient's part of the loss."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_numbers(self, not_negative=("eikonal",))
 
 
 PAPER = DistanceConfig(steps=15_000, batch_size=65_536, learning_rate=1e-4, schedule="constant")
@@ -64,13 +81,8 @@ class DistanceTask:
     def __init__(self, pairs: Pairs, config: DistanceConfig, network: DistanceNetwork, rank: int, world: int) -> None:
         self.model, self.objective = network, Objective(network, config.eikonal)
         self._config, self._part = config, (rank, world)
-        if not 0.0 < config.held_out < 1.0:
-            raise InputError("the held-out share must lie between 0 and 1", got=config.held_out, code="bad_config")
-        kept = max(1, round(len(pairs.poses) * (1.0 - config.held_out)))
-        if kept == len(pairs.poses):
-            raise InputError("too few pairs to hold any out", got=len(pairs.poses), code="too_short")
         self._poses, self._distance = torch.from_numpy(pairs.poses), torch.from_numpy(pairs.distance)
-        self._kept = kept
+        self._kept = trained_on(len(pairs.poses), config)
 
     def batch(self, step: int) -> tuple[Tensor, ...]:
         """Poses and labels of a step."""
@@ -94,6 +106,20 @@ class DistanceTask:
         return self._poses[self._kept :][:most], self._distance[self._kept :][:most]
 
 
+def trained_on(pairs: int, config: DistanceConfig) -> int:
+    """How many of so many pairs are trained on; the rest, at least one, are held out."""
+    kept = max(1, round(pairs * (1.0 - config.held_out)))
+    if kept == pairs:
+        raise InputError("too few pairs to hold any out", got=pairs, code="too_short")
+    return kept
+
+
+def require_trainable(pairs: int, robot: Robot, config: DistanceConfig, network: DistanceNetworkConfig) -> None:
+    """Refuse what could not be trained, before hours are spent on pairs."""
+    trained_on(pairs, config)
+    require_memory(config.batch_size, robot.num_joints * (1 + network.feature) + sum(network.head), processes()[1])
+
+
 def train_distance(
     directory: Path,
     pairs: Pairs,
@@ -112,27 +138,36 @@ def train_distance(
             got=pairs.poses.shape[1],
             code="wrong_robot",
         )
-    about = {
-        "pairs": {key: pairs.about.get(key) for key in ("corpus", "poses", "pairs", "recall")},
-        "network": {**asdict(sizes), "head": list(sizes.head)},
-        "training": asdict(config),
-        "code_version": pfmhr.__version__,
-    }
+    about = _about(pairs, config, sizes)
     rank, world = processes()
+    if said_by_first(rank == 0 and is_done(directory, about, finished=CONFIG)):
+        if rank == 0:
+            say(f"already trained: {directory}")
+        return PoseDistanceField.load(directory)
+    # Everything that can be wrong is found before anything is written.
+    require_trainable(len(pairs.poses), robot, config, sizes)
+    field = PoseDistanceField.new(robot, joint_parents(robot), sizes, config.seed)
+    model = PoseDistanceField.new(robot, field.parents, sizes, config.seed).network
+    task = DistanceTask(pairs, config, model, rank, world)
     with exclusive(directory) if rank == 0 else nullcontext():
-        if said_by_first(rank == 0 and claim(directory, about, finished="config.json")):
-            if rank == 0:
-                say(f"already trained: {directory}")
-            return PoseDistanceField.load(directory)
-        field = PoseDistanceField.new(robot, joint_parents(robot), sizes, config.seed)
-        model = PoseDistanceField.new(robot, field.parents, sizes, config.seed).network
-        task = DistanceTask(pairs, config, model, rank, world)
-        averaged = run_loop(directory, task, config, say, progress)
+        if rank == 0:
+            claim(directory, about, finished=CONFIG)
+        with given_up(directory):
+            averaged = run_loop(directory, task, config, say, progress)
         field.network.load_state_dict(averaged.state_dict())
         field.about = {**about, "held_out": error_by_band(field, *task.held_out())}
         if rank == 0:
             field.save(directory)
     return field
+
+
+def _about(pairs: Pairs, config: DistanceConfig, network: DistanceNetworkConfig) -> dict[str, Any]:
+    return {
+        "pairs": {key: pairs.about.get(key) for key in ("corpus", "poses", "pairs", "recall")},
+        "network": {**asdict(network), "head": list(network.head)},
+        "training": asdict(config),
+        "code_version": pfmhr.__version__,
+    }
 
 
 def error_by_band(field: PoseDistanceField, poses: Tensor, distance: Tensor) -> dict[str, Any]:

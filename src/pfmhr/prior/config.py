@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
@@ -10,7 +11,7 @@ from pfmhr.prior.denoiser import Prediction
 from pfmhr.prior.network import NetworkConfig
 from pfmhr.prior.normalisation import Kind
 from pfmhr.prior.path import DELTA, TimeSampling
-from pfmhr.training import LoopConfig
+from pfmhr.training import LoopConfig, require_numbers
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class PriorConfig:
         for name, kinds in (("prediction", get_args(Prediction)), ("normalisation", get_args(Kind))):
             if getattr(self, name) not in kinds:
                 raise unknown_name(name, str(getattr(self, name)), kinds)
+        require_numbers(self, positive=("delta",))
+        require_numbers(self.network, positive=("time_scale",))
+        if not (math.isfinite(self.time.mean) and math.isfinite(self.time.std)):
+            raise InputError("mean and spread of flow times must be finite", got=self.time, code="bad_config")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,18 @@ from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior, new_denoiser
 from pfmhr.prior.training import PriorTask
 from pfmhr.robots import Robot
-from pfmhr.training import Progress, Say, claim, processes, run_loop, said_by_first
+from pfmhr.training import (
+    Progress,
+    Say,
+    claim,
+    given_up,
+    is_done,
+    processes,
+    require_memory,
+    run_loop,
+    said_by_first,
+)
+from pfmhr.training.artefact import CONFIG
 
 NORMALISATION_POSES = 1_000_000
 
@@ -62,14 +73,18 @@ def _run(
 ) -> PosePrior:
     about = _about(corpus, config, train, start)
     rank, world = processes()
+    if said_by_first(rank == 0 and is_done(directory, about, finished=CONFIG)):
+        if rank == 0:
+            say(f"already trained: {directory}")
+        return PosePrior.load(directory)
+    # Everything that can be wrong is found before anything is written.
+    task = _prepare(corpus, robot, config, train, start, rank, world)
     # Two processes on one run would write the same checkpoints and a log of twice as many lines.
     with exclusive(directory) if rank == 0 else nullcontext():
-        if said_by_first(rank == 0 and claim(directory, about, finished="config.json")):
-            if rank == 0:
-                say(f"already trained: {directory}")
-            return PosePrior.load(directory)
-        task = _prepare(corpus, robot, config, train, start, rank, world)
-        averaged = run_loop(directory, task, train, say, progress)
+        if rank == 0:
+            claim(directory, about, finished=CONFIG)
+        with given_up(directory):
+            averaged = run_loop(directory, task, train, say, progress)
         return _finish(directory, task, averaged, about, rank)
 
 
@@ -89,6 +104,8 @@ def _prepare(
             "distinct_times must divide among processes", expected=f"a multiple of {world}", got=train.distinct_times,
             code="bad_config",
         )  # fmt: skip
+    least = 2 * robot.num_joints + config.network.depth * config.network.linears_per_block * config.network.width
+    require_memory(train.batch_size, least, world)  # poses, noise, and what each linear map gives for its gradient
     before = () if start is None else start.about.get("held_out_sources", ())
     split = split_by_source(corpus, train.held_out, train.seed, before)
     model = new_denoiser(config, robot.num_joints, train.seed)

@@ -11,6 +11,8 @@ from torch.optim.swa_utils import AveragedModel
 from pfmhr.errors import InputError
 from pfmhr.training.state import load_state, save_state
 
+CHECKPOINTS = "training"
+"""Where they lie in a run's directory."""
 KEEP = 2
 """Older checkpoints than the last two are deleted."""
 
@@ -35,6 +37,11 @@ def last_checkpoint(folder: Path) -> Path | None:
         except InputError:
             continue
     return None
+
+
+def steps_done(folder: Path) -> int:
+    """Steps up to the newest checkpoint, by its name alone; 0 without any."""
+    return max((int(path.stem.removeprefix("step-")) for path in folder.glob("step-*.safetensors")), default=0)
 
 
 def load_checkpoint(path: Path, model: nn.Module, average: AveragedModel, optimiser: Optimizer) -> int:

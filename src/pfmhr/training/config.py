@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.training.limits import require_numbers
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,15 @@ class LoopConfig:
     """Compile the training step (a minute's wait, then faster)."""
 
     def __post_init__(self) -> None:
-        if self.steps < 1 or self.batch_size < 1:
-            raise InputError("steps and batch_size must be at least 1", code="bad_config")
-        if min(self.checkpoint_every, self.evaluate_every, self.log_every) < 1:
-            raise InputError("checkpoint_every, evaluate_every and log_every must be at least 1", code="bad_config")
+        require_numbers(self, at_least_one=("steps", "batch_size", "checkpoint_every", "evaluate_every", "log_every"))
+        require_numbers(self, positive=("learning_rate", "gradient_clip", "gradient_limit"))
+        require_numbers(self, not_negative=("warmup", "weight_decay"))
+        if not 0.0 < self.held_out < 1.0:
+            raise InputError("the held-out share must lie between 0 and 1", got=self.held_out, code="bad_config")
+        if not 0.0 <= self.ema_decay < 1.0:
+            raise InputError("ema_decay must be 0 or more, and below 1", got=self.ema_decay, code="bad_config")
+        if not -(2**63) <= self.seed < 2**64:
+            raise InputError("seed must be a 64-bit number", got=self.seed, code="bad_config")
         if self.schedule not in ("cosine", "constant"):
             raise unknown_name("schedule", self.schedule, ("cosine", "constant"))
 

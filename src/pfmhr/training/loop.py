@@ -16,7 +16,7 @@ from torch.optim import AdamW
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from pfmhr.errors import InputError
-from pfmhr.training.checkpoint import last_checkpoint, load_checkpoint, save_checkpoint
+from pfmhr.training.checkpoint import CHECKPOINTS, last_checkpoint, load_checkpoint, save_checkpoint
 from pfmhr.training.config import LoopConfig
 from pfmhr.training.interruption import deferred_interruption
 from pfmhr.training.logging import RunLog
@@ -66,7 +66,7 @@ def run_loop(
     """
     rank, world = processes()
     device = training_device()
-    model, leader, checkpoints = task.model.to(device), rank == 0, directory / "training"
+    model, leader, checkpoints = task.model.to(device), rank == 0, directory / CHECKPOINTS
     model.train().requires_grad_(True)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(config.ema_decay))
     optimiser = AdamW(
@@ -139,7 +139,7 @@ def _refuse_divergence(
     if loss == loss and gradient < config.gradient_limit:  # NaN fails both comparisons
         return
     rows = task.rows(step)
-    last = last_checkpoint(directory / "training")
+    last = last_checkpoint(directory / CHECKPOINTS)
     raise InputError(
         f"training diverged at step {step:,}",
         where=directory,

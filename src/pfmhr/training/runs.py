@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder, read_json, write_json
+from pfmhr.training.checkpoint import CHECKPOINTS, steps_done
 
 RUN = "run.json"
 
 
-def claim(directory: Path, about: dict[str, Any], finished: str) -> bool:
-    """Make the directory this run's; True if the file named ``finished`` says that it is already done.
+def is_done(directory: Path, about: dict[str, Any], finished: str) -> bool:
+    """Whether this run is there and the file named ``finished`` says that it is done; reads only.
 
     ``about`` is everything that decides the outcome; a directory in which it differs is somebody else's.
     """
@@ -21,8 +23,6 @@ def claim(directory: Path, about: dict[str, Any], finished: str) -> bool:
     if not path.exists():
         if (directory / finished).exists():
             raise InputError("something from elsewhere is already here", where=directory, code="exists")
-        make_folder(directory)
-        write_json(path, about)
         return False
     different = list(_differences(read_json(path, "bad_run"), about))
     if different:
@@ -34,6 +34,26 @@ def claim(directory: Path, about: dict[str, Any], finished: str) -> bool:
             code="exists",
         )
     return (directory / finished).exists()
+
+
+def claim(directory: Path, about: dict[str, Any], finished: str) -> bool:
+    """Make the directory this run's; True if it is already done, as :func:`is_done` says."""
+    done = is_done(directory, about, finished)
+    if not (directory / RUN).exists():
+        make_folder(directory)
+        write_json(directory / RUN, about)
+    return done
+
+
+@contextmanager
+def given_up(directory: Path) -> Iterator[None]:
+    """A run that fails before its first checkpoint leaves the directory to other settings: nothing would be mixed."""
+    try:
+        yield
+    except Exception:
+        if not steps_done(directory / CHECKPOINTS):
+            (directory / RUN).unlink(missing_ok=True)
+        raise
 
 
 def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
