@@ -226,6 +226,20 @@ def test_adding_to_nothing_makes_no_folder(folder: Path, tmp_path: Path, g1: Rob
     assert not (tmp_path / "absent").exists()
 
 
+def test_a_place_that_may_not_be_written_is_named(
+    folder: Path, tmp_path: Path, g1: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "corpus"
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(InputError, match="cannot write: Permission denied") as caught:
+        build_corpus(target, [folder], g1)
+    assert (caught.value.code, caught.value.where) == ("not_writable", target)
+
+
 def test_an_empty_folder_says_so(tmp_path: Path, g1: Robot) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError) as error:

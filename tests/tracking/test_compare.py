@@ -95,8 +95,21 @@ def test_errors_of_runs_that_tracked_nothing_are_left_open(tmp_path: Path) -> No
 def test_no_runs_and_unfinished_runs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no runs"):
         grouped([])
+    with pytest.raises(InputError, match="no tracking run here"):
+        grouped([tmp_path / "absent"])
+    (tmp_path / "run.json").write_text("{}")
     with pytest.raises(InputError, match="not a finished"):
         grouped([tmp_path])
+
+
+@pytest.mark.parametrize("file", ["run.json", "result.json"])
+@pytest.mark.parametrize("content", ["{}", "[]", '{"config": {}}', '{"config": {"seed": "one"}}', '{"motions": 3}'])
+def test_a_run_with_a_damaged_file_is_refused_by_the_name_of_the_file(tmp_path: Path, file: str, content: str) -> None:
+    (run,) = written(tmp_path, result())
+    (run / file).write_text(content)
+    with pytest.raises(InputError, match=f"{file}: a damaged run") as caught:
+        grouped([run])
+    assert caught.value.code == "bad_run"
 
 
 def test_curves_are_drawn(tmp_path: Path) -> None:

@@ -213,12 +213,17 @@ def other_robot(run: Path) -> None:
         (change("run.json", b"{"), "bad_run"),
         (change("run.json", b"[]"), "bad_run"),
         (change("run.json", b'{"kind": "prior"}'), "bad_run"),
+        (change("run.json", b'{"kind": "tracker"}'), "bad_run"),
+        (change("run.json", b'{"kind": "tracker", "config": 3, "robot": "g1"}'), "bad_run"),
         (change(CHECKPOINT, None), "not_found"),
         (change(CHECKPOINT, b"half"), "bad_checkpoint"),
         (change("motions/0000.npz", None), "not_found"),
         (other_robot, "bad_run"),
     ],
-    ids=["no run", "half a run", "a list", "another kind", "no checkpoint", "half a checkpoint", "no clip", "a robot"],
+    ids=[
+        *("no run", "half a run", "a list", "another kind", "no settings", "settings of another kind"),
+        *("no checkpoint", "half a checkpoint", "no clip", "a robot"),
+    ],
 )
 def test_a_spoiled_run_is_refused(finished: Path, tmp_path: Path, spoil: Callable[[Path], object], code: str) -> None:
     shutil.copytree(finished, tmp_path / "run")
@@ -228,7 +233,7 @@ def test_a_spoiled_run_is_refused(finished: Path, tmp_path: Path, spoil: Callabl
 
 
 def test_a_spoiled_result_is_refused(tmp_path: Path) -> None:
-    with refused("not_found", "not a finished tracking run"):
+    with refused("not_found", "no tracking run here"):
         read_result(tmp_path)
     (tmp_path / "result.json").write_text("{")
     with refused("bad_run", "unreadable"):

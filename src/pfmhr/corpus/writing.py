@@ -47,7 +47,8 @@ def made_for(directory: Path) -> Iterator[None]:
     try:
         yield
     except InputError:
-        if new and {entry.name for entry in directory.iterdir()} <= {".lock"}:
+        # Where it could not even be made, the error that says so is the one to hear.
+        if new and directory.is_dir() and {entry.name for entry in directory.iterdir()} <= {".lock"}:
             shutil.rmtree(directory)
         raise
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
 from pfmhr.files import read_json, save_figure
-from pfmhr.tracking.runs import read_result
+from pfmhr.tracking.runs import RESULT, read_result, require_entries
 from pfmhr.training.runs import RUN
 
 FIGURES = ("success", "success_strict", "position_error", "rotation_error", "body_error")
@@ -50,8 +50,7 @@ def grouped(directories: Sequence[Path]) -> list[Group]:
     """Results of finished runs, those with equal clips and settings together."""
     groups: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     for directory in directories:
-        result = read_result(directory)
-        about = read_json(directory / RUN, "bad_run")
+        result, about = _read(directory)
         settings = flat(about["config"])
         seed = settings.pop("seed")
         clips = [clip["sha256"][:8] for clip in about.get("motions", ())]
@@ -65,6 +64,22 @@ def grouped(directories: Sequence[Path]) -> list[Group]:
         raise InputError("no runs to compare", code="bad_input")
     names = _told_apart(list(groups))
     return [Group(name, tuple(results.values())) for name, results in zip(names, groups.values(), strict=True)]
+
+
+def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Result and settings of a finished run, with all in them that a comparison looks at."""
+    result = read_result(directory)
+    kinds = {"motions": list, "modulator": str, "reward": str, "actions": str, "seed": int, "evaluations": list}
+    numbers = {"samples_to_80": int | float | None, "grid": int | float, "seconds": int | float}
+    require_entries(result, directory / RESULT, **kinds, **numbers, final=dict, time_shares=dict)
+    require_entries(result["final"], directory / RESULT, random=dict)
+    try:
+        about = read_json(directory / RUN, "bad_run")
+    except FileNotFoundError:
+        raise InputError("no tracking run here", where=directory, expected=RUN, code="not_found") from None
+    require_entries(about, directory / RUN, config=dict)
+    require_entries(about["config"], directory / RUN, seed=int)
+    return result, about
 
 
 def flat(settings: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import torch
@@ -89,9 +90,20 @@ def read_result(directory: Path) -> dict[str, Any]:
     try:
         return read_json(directory / RESULT, "bad_run")
     except FileNotFoundError:
+        if not (directory / RUN).exists():
+            raise InputError("no tracking run here", where=directory, expected=RUN, code="not_found") from None
         raise InputError(
             "not a finished tracking run", where=directory, fix="Go on with `pfmhr track train`.", code="not_found"
         ) from None
+
+
+def require_entries(content: Any, path: Path, **kinds: type | UnionType) -> None:
+    """Refuse a file of a run that lacks an entry, or has something else in its place."""
+    entries = content if isinstance(content, dict) else {}
+    wrong = [name for name, kind in kinds.items() if not isinstance(entries.get(name), kind)]
+    if wrong:
+        what = f"a damaged run: {', '.join(wrong)} missing or of another kind"
+        raise InputError(what, where=path, expected="what `pfmhr track train` writes", code="bad_run")
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,7 @@ class TrackerRun:
             raise InputError("not a tracking run", where=directory, code="bad_run")
         if not (directory / CHECKPOINT).exists():
             raise InputError("this run has no checkpoint yet", where=directory, code="not_found")
+        require_entries(about, directory / RUN, config=dict, robot=str, robot_sha256=str, motions=list)
         config = tracker_config_from_json(about["config"])
         robot = Robot.load(about["robot"])
         if hashlib.sha256(robot.path.read_bytes()).hexdigest() != about["robot_sha256"]:
