@@ -190,6 +190,11 @@ def test_a_matrix_from_the_command_line(
     assert "fails-add-residual-0 failed: the disk is on fire (attempt 1)" in capsys.readouterr().out
 
 
+def test_a_file_in_place_of_the_runs_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["experiment", "report", str(declared(tmp_path)), "-o", str(tmp_path / "sum.json")]) == 2
+    assert "--output" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", ["--workers", "--attempts"])
 def test_no_worker_and_no_attempt_are_refused(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["experiment", "run", str(declared(tmp_path)), option, "0"]) == 2

@@ -9,6 +9,7 @@ import tyro
 
 from pfmhr.cli.console import print_json, print_table, remark, say, training_bar, write_result
 from pfmhr.cli.options import at_least_one, refuse_replacing
+from pfmhr.errors import InputError
 
 File = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
 Out = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
@@ -88,6 +89,9 @@ def report(
     from pfmhr.experiments.report import summarise
     from pfmhr.experiments.wording import INTERVALS, verdicts_in_words
 
+    if out is not None and out.suffix == ".json":
+        fix = "Name the file to write with --output."
+        raise InputError("-o is the folder of the runs", where=out, fix=fix, code="usage")
     if output is not None:
         refuse_replacing([output], [file])
     matrix = Matrix.read(file)
