@@ -144,12 +144,20 @@ def test_results_can_be_had_as_json(name: str) -> None:
         ("track train x -o r --modulator pdf --prior f --pooled", "--pooled would change nothing with modulator pdf"),
         ("track eval r --horizon 0", "--horizon must be positive"),
         ("bench score --batch 0", "--batch must be at least 1"),
+        ("prior eval p c --poses -3", "--poses must be at least 1 (got -3)"),
+        ("study data-scale c --transitions -5", "--transitions must be at least 1 (got -5)"),
         ("doctor now", "one word too many: 'now'"),
         ("completion tcsh", "'tcsh'. Available: bash, zsh, fish. See `pfmhr completion --help`"),
     ],
 )
 def test_wrong_use_is_told_with_what_would_be_right(line: str, told: str, capsys: Capture) -> None:
     assert told in refused(line.split(), capsys)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if "--seed" in option_names(COMMANDS[name].function)])
+def test_a_seed_below_zero_is_refused_by_every_command(name: str, capsys: Capture) -> None:
+    """On the first of its examples, before anything is looked for."""
+    assert "--seed must be 0 or more (got -1)" in refused([*examples(name)[0], "--seed", "-1"], capsys)
 
 
 def test_the_nearest_name_is_guessed_only_when_it_is_near() -> None:

@@ -11,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from dataclasses import is_dataclass
 from functools import partial, wraps
 from typing import Any
 
@@ -26,13 +27,13 @@ def bind(command: Command, words: Sequence[str]) -> Callable[[], int]:
     function = command.function
 
     @wraps(function)
-    def call(*values: Any, **named: Any) -> Callable[[], int]:
+    def call(*values: Any, **named: Any) -> partial[int]:
         return partial(function, *values, **named)
 
     page = _Page(sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
     try:
         with _our_errors(command, words), redirect_stdout(page):
-            return tyro.cli(
+            bound = tyro.cli(
                 call,
                 prog=f"pfmhr {command.name}",
                 # The whole docstring up to its arguments: tyro by itself would leave the examples out.
@@ -44,6 +45,17 @@ def bind(command: Command, words: Sequence[str]) -> Callable[[], int]:
         if page.getvalue():
             print(_fit(page.getvalue()), end="")
         raise
+    _refuse_negative_seed(bound)
+    return bound
+
+
+def _refuse_negative_seed(call: partial[int]) -> None:
+    """Generators disagree about seeds below zero: here they are refused for all commands, for shared options too."""
+    groups = [vars(value) for value in (*call.args, *call.keywords.values()) if is_dataclass(value)]
+    for options in (call.keywords, *groups):
+        seed = options.get("seed")
+        if seed is not None and seed < 0:
+            raise InputError("--seed must be 0 or more", got=seed, code="bad_seed")
 
 
 class _Page(io.StringIO):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, remark, say, training_bar
-from pfmhr.cli.options import use_threads
+from pfmhr.cli.options import at_least_one, use_threads
 from pfmhr.cli.prior import Corpus, Out, Prior
 
 
@@ -46,6 +46,7 @@ def evaluate(
     from pfmhr.prior.evaluation import evaluate_prior
     from pfmhr.robots import Robot
 
+    at_least_one(poses=poses)
     loaded, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
     result = evaluate_prior(loaded, opened, Robot.load(robot or loaded.robot), poses, seed, out) | provenance()
     if out is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, progress_bar, say
-from pfmhr.cli.options import refuse_replacing, use_threads
+from pfmhr.cli.options import at_least_one, refuse_replacing, use_threads
 from pfmhr.cli.score import time_step
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Material:
         from pfmhr.robots import Robot
         from pfmhr.studies.material import study_motions
 
+        at_least_one(motions=self.motions, transitions=self.transitions)
         written = [self.out / f"{name}{kind}" for kind in (".json", ".csv", ".png")]
         refuse_replacing(written, find_motion_files(self.data))
         use_threads(self.threads)

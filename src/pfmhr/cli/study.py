@@ -69,6 +69,7 @@ def data_scale(plan: Planned, transitions: int = 10_000) -> int:
     """
     from pfmhr.studies.data_scale import data_scale_study
 
+    at_least_one(transitions=transitions)
     out, robot, train = plan.start("data-scale", 3000, held_out=0.1)
     with training_bar("training") as progress:
         result = data_scale_study(plan.data, out, robot, train, transitions, teller(plan.json), progress)

@@ -13,6 +13,7 @@ from scipy.stats import wasserstein_distance
 
 from pfmhr.corpus import PoseCorpus
 from pfmhr.corpus.split import split_by_source
+from pfmhr.errors import InputError
 from pfmhr.files import make_folder, write_json
 from pfmhr.prior.heldout import loss_by_time
 from pfmhr.prior.jacobian import jacobian
@@ -33,6 +34,10 @@ def evaluate_prior(
     The yardstick is the same comparison between two halves of the data: no prior should be expected
     to match held-out clips better than other clips do.
     """
+    if poses < 2:
+        raise InputError(
+            "poses of one or none have no spread to compare", expected="at least 2", got=poses, code="short"
+        )
     prior.require(robot)
     corpus.require(robot)
     settings = prior.about.get("training", {})
