@@ -209,6 +209,21 @@ def test_a_calibration_says_what_it_holds(home: Path, tmp_path: Path, capsys: Ca
     assert [reference.name for reference in made.references] == ["walk", "stroll"]
 
 
+def test_a_calibration_of_few_transitions_is_made_with_a_remark(home: Path, tmp_path: Path, capsys: Capture) -> None:
+    """A clip of 90 frames has 89 transitions, one of 20 has 19, one of two a single one."""
+    walk = Motion.read(home / "walk.npz", Robot.load("g1"))
+    for frames in (2, 20, 21):
+        walk.frames(0, frames).write(tmp_path / f"clip{frames}.npz")
+        words = ["calibrate", str(tmp_path / f"clip{frames}.npz"), "--prior", str(home / "prior")]
+        assert main([*words, "-o", str(tmp_path / f"{frames}.calibration.npz")]) == 0
+        told = capsys.readouterr().err
+        assert (f"clip{frames}: {frames - 1} transition(s) say little" in told) is (frames - 1 < 20)
+    pair = [str(tmp_path / f"clip{frames}.npz") for frames in (2, 20)]
+    words = ["calibrate", *pair, "--prior", str(home / "prior"), "-o", str(tmp_path / "pooled.npz")]
+    assert main([*words, "--pooled"]) == 0
+    assert "say little" not in capsys.readouterr().err
+
+
 def test_a_calibration_may_be_pooled(home: Path, tmp_path: Path) -> None:
     clips = [str(home / "walk.npz"), str(home / "stroll.npz")]
     command = ["calibrate", *clips, "--prior", str(home / "prior"), "-o", str(tmp_path / "made.npz"), "--pooled"]
@@ -268,6 +283,7 @@ def test_the_calibration_of_another_score_is_refused(
         (["--samples", "0"], "impossible settings"),
         (["--p-good", "0.01", "--p-bad", "0.05"], "impossible ramp"),
         (["--calibration", "nowhere.npz"], "no such calibration"),
+        (["--calibration", __file__], "not a calibration (expected an npz made by `pfmhr calibrate`)"),
         (["--reference", "nowhere.npz"], "no such file"),
         (["--prior", "nothing"], "unknown prior 'nothing'"),
     ],
@@ -376,8 +392,9 @@ def test_seen_and_unseen_clips_are_together_all(home: Path, tmp_path: Path) -> N
     ("more", "message"),
     [
         (["--times", "1.0"], "flow time"),
-        (["--transitions", "0"], "no moving transition"),
-        (["--motions", "0"], "no clip to study"),
+        (["--transitions", "-5"], "--transitions must be at least 1 (got -5)"),
+        (["--motions", "0"], "--motions must be at least 1 (got 0)"),
+        (["--seed", "-1"], "--seed must be 0 or more (got -1)"),
         (["--data", "nowhere"], "no such file or folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

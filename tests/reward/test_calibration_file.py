@@ -85,8 +85,24 @@ FOREIGN: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.parametrize("kind", FOREIGN)
 def test_another_file_is_refused(kind: str, written: Path) -> None:
     FOREIGN[kind](written)
-    with refused("bad_calibration", "calibration.npz"):
+    with pytest.raises(InputError, match=r"calibration\.npz") as caught:
         Calibration.load(written)
+    assert caught.value.code == "bad_calibration"
+    assert "pickle" not in str(caught.value)  # numpy would advise to load it unsafely
+
+
+def test_a_file_that_may_not_be_read_says_so(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(np, "load", refuse)
+    with refused("bad_calibration", "Permission denied"):
+        Calibration.load(written)
+
+
+def test_a_device_is_no_calibration() -> None:
+    with refused("bad_calibration", "/dev/zero: a calibration is a file"):
+        Calibration.load(Path("/dev/zero"))
 
 
 def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], object]) -> None:

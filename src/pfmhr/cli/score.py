@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, say
+from pfmhr.cli.console import print_json, print_table, remark, say
 from pfmhr.cli.options import refuse_replacing
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
+    from pfmhr.reward import Calibration
     from pfmhr.robots import Robot
 
 Motions = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="MOTION...")]
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
+FEW = 20
+"""Transitions of a reference below which even the worst of them is above the usual p_good, 5 %."""
 LONGEST_STEP = 100.0
 """s: cycles are repeated for as long as a control step takes."""
 
@@ -93,6 +96,7 @@ def score(
         shared.require_dt(dt)
     if normal:
         shared = Calibration.fit(scorer, normal, dt, generator)
+        _tell_of_few(shared)
     make_folder(out)
     summaries = []
     for clip, name in zip(clips, names, strict=True):
@@ -155,6 +159,7 @@ def calibrate(
         scorer, clips, time_step(control_rate), torch.Generator().manual_seed(seed), pooled, phases
     )
     fitted.save(out)
+    _tell_of_few(fitted)
     shares = torch.tensor([0.01, 0.05, 0.5])
     quantiles = [values.quantile(shares).tolist() for values in fitted.values[0]]
     if json:
@@ -180,6 +185,14 @@ def time_step(control_rate: float) -> float:
         allowed = f"{1.0 / LONGEST_STEP:g} to {HIGHEST_RATE:g} Hz"
         raise InputError("impossible control rate", expected=allowed, got=f"{control_rate:g} Hz", code="bad_fps")
     return 1.0 / control_rate
+
+
+def _tell_of_few(made: Calibration) -> None:
+    """A handful of transitions is a calibration, but not one to judge much by."""
+    counts = {reference.name: reference.transitions for reference in made.references}
+    for name, count in ({"all motions": sum(counts.values())} if made.pooled else counts).items():
+        if count < FEW:
+            remark(f"{name}: {count} transition(s) say little about what is normal; a longer clip would say more")
 
 
 def _robot_of(name: str) -> Robot:

@@ -31,15 +31,19 @@ def save(calibration: Calibration, path: Path) -> None:
 
 def load(path: Path) -> Calibration:
     """Read a calibration, or say what is wrong with the file."""
+    if path.exists() and not path.is_file():
+        raise InputError("a calibration is a file", where=path, code="bad_calibration")
     try:
         with np.load(path, allow_pickle=False) as content:
             arrays = {name: content[name] for name in content.files}
     except FileNotFoundError:
         raise InputError("no such calibration", where=path, code="not_found") from None
     except Exception as error:  # what a damaged archive raises depends on which byte is damaged
-        raise InputError(
-            f"not a calibration: {error}", where=path, expected="an npz", code="bad_calibration"
-        ) from error
+        # The system's reason, if there is one, but not numpy's: it advises to load text and other files unsafely.
+        reason = error.strerror if isinstance(error, OSError) else None
+        what = f"not a calibration: {reason}" if reason else "not a calibration"
+        made = "an npz made by `pfmhr calibrate`"
+        raise InputError(what, where=path, expected=made, code="bad_calibration") from error
     header = _header(arrays, path)
     try:
         references = [Reference(**reference) for reference in header["references"]]
