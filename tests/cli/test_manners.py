@@ -134,7 +134,10 @@ def test_results_can_be_had_as_json(name: str) -> None:
         ("prior train c -o p --threads 0", "--threads must be at least 1 (got 0)"),
         ("prior train c -o", "cannot read --out (expected PATH)"),
         ("track train x -o r --trim 1", "cannot read --trim (expected FLOAT FLOAT, got 1)"),
-        ("track train x -o r --modulator pdff", "'pdff'. Did you mean 'pdf'? Available: pfm, recon, pdf, random. See"),
+        (
+            "track train x -o r --modulator pdff",
+            "'pdff'. Did you mean 'pdf'? Available: pfm, recon, pdf, random, shuffled. See",
+        ),
         ("track train x -o r --samples 0", "--samples must be at least 1 (got 0)"),
         ("track train x -o r --alpha 2 --p-good 0.1", "--alpha, --p-good would change nothing without a modulator"),
         (
