@@ -26,6 +26,8 @@ LINES = [
     ("convert walk.npz walk.npz --to-fps 50", "walk.npz"),
     ("convert walk.npz.tmp walk.npz", "walk.npz.tmp"),
     ("study timestep --prior g1-small --data timestep.csv -o .", "timestep.csv"),
+    ("bench score --data walk.csv --output walk.csv", "walk.csv"),
+    ("bench corpus --data clips --output clips/step.csv", "clips/step.csv"),
     ("report results/a.json -o results/a.json", "results/a.json"),
     ("report results -o results/a.json", "results/a.json"),
     ("track compare run --output run/result.json", "run/result.json"),

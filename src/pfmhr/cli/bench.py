@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pfmhr.cli.console import print_json, remark, write_result
-from pfmhr.cli.options import at_least_one, tracking_extra
+from pfmhr.cli.options import at_least_one, refuse_replacing, tracking_extra
 
 
 def _tell(result: dict[str, Any], output: Path | None) -> int:
@@ -14,6 +14,14 @@ def _tell(result: dict[str, Any], output: Path | None) -> int:
     write_result(output, result)
     print_json(result)
     return 0
+
+
+def _keep(data: Path | None, output: Path | None) -> None:
+    """Refuse to write the figures over what they are measured on."""
+    from pfmhr.motion.checks import find_motion_files
+
+    if data is not None and output is not None:
+        refuse_replacing([output], find_motion_files([data]))
 
 
 def corpus(
@@ -39,6 +47,7 @@ def corpus(
         json: taken as elsewhere; a bench prints its JSON with or without it.
     """
     at_least_one(rows=rows, repeats=repeats)
+    _keep(data, output)
     from pfmhr.bench.corpus import bench_corpus
 
     return _tell(bench_corpus(data, rows, repeats, say=remark), output)
@@ -102,6 +111,7 @@ def score(
         json: taken as elsewhere; a bench prints its JSON with or without it.
     """
     at_least_one(batch=batch, repeats=repeats, threads=threads)
+    _keep(data, output)
     from pfmhr.bench.score import bench_score
 
     return _tell(bench_score(preset, batch, repeats, bfloat16, threads, data), output)
