@@ -113,6 +113,12 @@ def test_wrong_use_is_one_message(more: list[str], message: str, home: Path, tmp
     assert not (tmp_path / "run").exists()
 
 
+def test_a_field_is_not_trained_in_a_priors_directory(home: Path, capsys: Capture) -> None:
+    assert train(home, home / "prior") == 2
+    assert "this directory holds a prior, not a distance field" in capsys.readouterr().err
+    assert not (home / "prior" / "pairs").exists()
+
+
 def test_what_is_no_corpus_is_refused(tmp_path: Path, capsys: Capture) -> None:
     assert main(["distance", "train", str(tmp_path / "absent"), "-o", str(tmp_path / "run")]) == 2
     assert "no corpus here" in capsys.readouterr().err

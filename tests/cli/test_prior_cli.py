@@ -10,7 +10,7 @@ import pytest
 from pfmhr.cli import main
 from pfmhr.corpus import build_corpus
 from pfmhr.motion import Motion
-from pfmhr.motion.embedded import embedded_motions
+from pfmhr.motion.embedded import embedded_motion, embedded_motions
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 
@@ -109,6 +109,18 @@ def test_a_refused_command_leaves_nothing_behind(
     said = capsys.readouterr().err
     assert said.startswith("pfmhr: ") and message in said
     assert not (tmp_path / "run").exists()
+
+
+def test_a_corpus_and_a_folder_of_motions_are_no_places_for_a_run(
+    corpus: Path, tmp_path: Path, g1: Robot, capsys: Capture
+) -> None:
+    (tmp_path / "clips").mkdir()
+    embedded_motion("walk", g1).write(tmp_path / "clips" / "walk.npz", g1)
+    for place in (corpus, tmp_path / "clips"):
+        before = {file.name for file in place.iterdir()}
+        assert main(["prior", "train", str(corpus), "-o", str(place), *SHORT]) == 2
+        assert "the directory holds other files" in capsys.readouterr().err
+        assert {file.name for file in place.iterdir()} == before
 
 
 def test_a_refused_extension_leaves_nothing_behind(prior: Path, corpus: Path, tmp_path: Path, capsys: Capture) -> None:

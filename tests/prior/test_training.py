@@ -106,12 +106,14 @@ def test_ctrl_c_pressed_twice_within_a_step_leaves_the_last_checkpoint(
 
 
 def test_the_same_command_accepts_its_result_and_another_is_refused(
-    toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot
+    toy_corpus: PoseCorpus, tmp_path: Path, g1: Robot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = train_prior(tmp_path / "run", toy_corpus, g1, TOY, SMALL_RUN)
     said: list[str] = []
     assert train_prior(tmp_path / "run", toy_corpus, g1, TOY, SMALL_RUN, said.append).hash == first.hash
     assert "already trained" in said[0]
+    monkeypatch.setattr("pfmhr.prior.runs.exclusive", lambda _: pytest.fail("wanted to write"))
+    assert train_prior(tmp_path / "run", toy_corpus, g1, TOY, SMALL_RUN).hash == first.hash  # nor does it have to
     with pytest.raises(InputError, match="seed 0 → 1"):
         train_prior(tmp_path / "run", toy_corpus, g1, TOY, replace(SMALL_RUN, seed=1))
 

@@ -100,7 +100,24 @@ def test_what_cannot_be_trained_leaves_nothing_behind(g1: Robot, walking: Motion
         train_tracker(tmp_path / "run", g1, [walking], needy, threads=1)
     with refused("short"):
         train_tracker(tmp_path / "run", g1, [moving(g1).frames(0, 2)], SHORT, threads=1)
-    assert [file.name for file in (tmp_path / "run").iterdir()] == [".lock"]
+    with refused("bad_input", "no motion"):
+        train_tracker(tmp_path / "run", g1, [], SHORT, threads=1)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_finished_run_that_nobody_may_write_to_is_still_finished(
+    finished: Path, g1: Robot, walking: Motion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pfmhr.tracking.runs.exclusive", lambda _: pytest.fail("wanted to write"))
+    clip = replace(walking, name="g1_cartwheel")
+    assert train_tracker(finished, g1, [clip], SHORT) == read_result(finished)
+
+
+def test_a_tracker_is_not_trained_among_files_of_others(g1: Robot, walking: Motion, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with refused("not_empty", "notes.txt"):
+        train_tracker(tmp_path, g1, [walking], SHORT, threads=1)
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_an_interrupted_run_is_finished_by_the_same_command(g1: Robot, walking: Motion, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def train(
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
     start = PAPER if preset == "paper" else DistanceConfig()
     config = replace(start, seed=seed, **given(changes))
-    require_trainable(wanted.count, body, config, DistanceNetworkConfig())
+    require_trainable(out, wanted.count, body, config, DistanceNetworkConfig())
     with progress_bar("labelling") as labelled:
         made = make_pairs(out / "pairs", opened, body, wanted, teller(json), labelled)
     with training_bar("training") as progress:

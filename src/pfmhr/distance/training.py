@@ -35,6 +35,7 @@ from pfmhr.training import (
     said_by_first,
 )
 from pfmhr.training.artefact import CONFIG
+from pfmhr.training.runs import refuse_others
 
 BANDS = (0.0, 0.1, 0.3, 0.6, 1.0, 2.0, np.inf)
 
@@ -114,8 +115,11 @@ def trained_on(pairs: int, config: DistanceConfig) -> int:
     return kept
 
 
-def require_trainable(pairs: int, robot: Robot, config: DistanceConfig, network: DistanceNetworkConfig) -> None:
+def require_trainable(
+    directory: Path, pairs: int, robot: Robot, config: DistanceConfig, network: DistanceNetworkConfig
+) -> None:
     """Refuse what could not be trained, before hours are spent on pairs."""
+    refuse_others(directory, "a distance field")
     trained_on(pairs, config)
     require_memory(config.batch_size, robot.num_joints * (1 + network.feature) + sum(network.head), processes()[1])
 
@@ -145,7 +149,7 @@ def train_distance(
             say(f"already trained: {directory}")
         return PoseDistanceField.load(directory)
     # Everything that can be wrong is found before anything is written.
-    require_trainable(len(pairs.poses), robot, config, sizes)
+    require_trainable(directory, len(pairs.poses), robot, config, sizes)
     field = PoseDistanceField.new(robot, joint_parents(robot), sizes, config.seed)
     model = PoseDistanceField.new(robot, field.parents, sizes, config.seed).network
     task = DistanceTask(pairs, config, model, rank, world)

@@ -27,7 +27,7 @@ from pfmhr.tracking.modulation import prior_hash
 from pfmhr.tracking.networks import Policy, TrackerNetwork
 from pfmhr.tracking.settings import tracker_config_from_json
 from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
-from pfmhr.training import claim
+from pfmhr.training import claim, is_done
 from pfmhr.training.runs import RUN
 from pfmhr.training.state import load_state
 
@@ -58,29 +58,32 @@ def train_tracker(
         "config": json.loads(json.dumps(asdict(config))),
         "code_version": pfmhr.__version__,
     }
+    if not _is_shorter(directory, about) and is_done(directory, about, finished=RESULT):
+        say(f"already trained: {directory}")
+        return read_result(directory)
+    # Everything that can be wrong is found before anything is written.
+    training = Training(directory, robot, motions, config, threads)
     with exclusive(directory):
-        training: Training | None = None
-        if not (directory / RUN).exists():
-            # Everything that can be wrong is found before anything is written.
-            training = Training(directory, robot, motions, config, threads)
         _lengthen(directory, about)
-        if claim(directory, about, finished=RESULT):
-            say(f"already trained: {directory}")
-            return read_result(directory)
+        claim(directory, about, finished=RESULT)
         _keep(directory, motions)
-        training = training or Training(directory, robot, motions, config, threads)
         training.run(say, progress)
         return _finish(directory, training, threads, made_by or {})
 
 
-def _lengthen(directory: Path, about: dict[str, Any]) -> None:
-    """If the same run is there with fewer samples, it is not finished any more, and has as many as ``about`` says."""
+def _is_shorter(directory: Path, about: dict[str, Any]) -> bool:
+    """Whether the same run is there with fewer samples."""
     try:
         before = json.loads((directory / RUN).read_bytes())
         shorter = before["config"]["samples"] < about["config"]["samples"]
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return  # nothing there, or nothing of ours: that is for others to say
-    if shorter and {**before, "config": {**before["config"], "samples": about["config"]["samples"]}} == about:
+    except (OSError, ValueError, KeyError, TypeError):
+        return False  # nothing there, or nothing of ours: that is for others to say
+    return shorter and {**before, "config": {**before["config"], "samples": about["config"]["samples"]}} == about
+
+
+def _lengthen(directory: Path, about: dict[str, Any]) -> None:
+    """If the same run is there with fewer samples, it is not finished any more, and has as many as ``about`` says."""
+    if _is_shorter(directory, about):
         (directory / RESULT).unlink(missing_ok=True)  # first: killed in between, the run is as it was, but unfinished
         write_json(directory / RUN, about)
 

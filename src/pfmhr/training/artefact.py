@@ -13,8 +13,9 @@ from torch import nn
 import pfmhr
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder, read_json, write_atomically, write_json
+from pfmhr.training.kinds import CONFIG
 
-WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
+WEIGHTS, CARD = "model.safetensors", "README.md"
 
 
 def write_artefact(

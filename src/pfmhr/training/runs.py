@@ -8,10 +8,36 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.files import make_folder, read_json, write_json
+from pfmhr.files import TEMPORARY_SUFFIX, make_folder, read_json, write_json
 from pfmhr.training.checkpoint import CHECKPOINTS, steps_done
+from pfmhr.training.kinds import RUN, kind_here, kind_of
+from pfmhr.training.logging import METRICS
 
-RUN = "run.json"
+LEFT = {".lock", METRICS, "tensorboard", "pairs", "cell.json", "console.log", "failed.json"}
+"""What may lie in a directory before a run is begun there: leavings of one that was given up, the pairs of a distance
+field, and what an experiment writes about a cell before it starts it."""
+_ANOTHER = "Name another directory with -o."
+
+
+def refuse_others(directory: Path, kind: str) -> None:
+    """Refuse a directory in which something else lies than a run of this kind: training there would mix them."""
+    if not directory.is_dir():
+        return  # not there yet, or a file, which is told when the folder is made
+    here = kind_here(directory)
+    if here not in (None, kind):
+        what = f"this directory holds {here}, not {kind}"
+        raise InputError(what, where=directory, fix=_ANOTHER, code="exists")
+    names = {entry.name.removesuffix(TEMPORARY_SUFFIX) for entry in directory.iterdir()}
+    others = names - LEFT
+    if others and RUN not in names and here is None:
+        raise InputError(
+            "the directory holds other files",
+            where=directory,
+            expected="a new or empty one, or a run to go on with",
+            got=", ".join(sorted(others)[:3]),
+            fix=_ANOTHER,
+            code="not_empty",
+        )
 
 
 def is_done(directory: Path, about: dict[str, Any], finished: str) -> bool:
@@ -19,10 +45,11 @@ def is_done(directory: Path, about: dict[str, Any], finished: str) -> bool:
 
     ``about`` is everything that decides the outcome; a directory in which it differs is somebody else's.
     """
+    refuse_others(directory, kind_of(about))
     path = directory / RUN
     if not path.exists():
         if (directory / finished).exists():
-            raise InputError("something from elsewhere is already here", where=directory, code="exists")
+            raise InputError("something from elsewhere is already here", where=directory, fix=_ANOTHER, code="exists")
         return False
     different = list(_differences(read_json(path, "bad_run"), about))
     if different:
