@@ -158,7 +158,7 @@ def test_the_study_of_plausibility_as_json(home: Path, tmp_path: Path, capsys: C
 @pytest.mark.parametrize(
     ("more", "given", "message"),
     [
-        ([], {"field": "prior"}, "not a distance field's config"),
+        ([], {"field": "prior"}, "this is a prior, not a distance field"),
         ([], {"field": "nowhere"}, "not a distance field"),
         ([], {"data": "nowhere"}, "no such file or folder"),
         (["--t-eval", "1"], {}, "flow time"),

@@ -18,6 +18,7 @@ from torch import Tensor
 from pfmhr.corpus import PoseCorpus
 from pfmhr.distance import PoseDistanceField
 from pfmhr.distance.network import DistanceNetworkConfig, joint_parents
+from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 
 from ..score.priors import normal, refused
@@ -83,7 +84,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "no config": (lambda folder: (folder / "config.json").unlink(), "not_found", "not a distance field"),
     "half a config": (lambda folder: (folder / "config.json").write_text("{"), "bad_distance_field", "unreadable JSON"),
     "a list for a config": (lambda folder: (folder / "config.json").write_text("[]"), "bad_distance_field", "list"),
-    "a prior's config": (edit(lambda c: c.update(format="pfmhr-prior")), "bad_distance_field", "pfmhr-prior"),
+    "a prior's config": (edit(lambda c: c.update(format="pfmhr-prior")), "bad_distance_field", "this is a prior, not"),
     "a future version": (edit(lambda c: c.update(version=99)), "bad_distance_field", "unknown distance field version"),
     **{
         f"no {key}": (without(key), "bad_distance_field", f"incomplete config: '{key}'")
@@ -134,6 +135,14 @@ def test_damage_gives_a_clear_error(damage: str, field: PoseDistanceField, tmp_p
     apply(tmp_path / "field")
     with refused(code, str(tmp_path / "field"), message):
         PoseDistanceField.load(tmp_path / "field")
+
+
+def test_a_prior_is_called_a_prior_and_a_field_a_field(field: PoseDistanceField, tmp_path: Path) -> None:
+    with refused("not_found", "'g1-small' is a prior", "not a distance field", "pfmhr distance train"):
+        PoseDistanceField.load("g1-small")
+    field.save(tmp_path / "field")
+    with refused("bad_prior", "this is a distance field, not a prior"):
+        PosePrior.load(tmp_path / "field")
 
 
 def test_weights_of_another_field_of_the_same_size_are_refused(tmp_path: Path, g1: Robot) -> None:

@@ -7,6 +7,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,6 +111,26 @@ def test_damage_gives_a_clear_error(damage: str, prior: PosePrior, tmp_path: Pat
     with pytest.raises(InputError, match=message) as error:
         PosePrior.load(tmp_path / "prior")
     assert str(tmp_path / "prior") in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        ({"prior": {}, "training": {"steps": 20_000}}, "not finished: 1,500 of 20,000 steps.*`pfmhr prior train`"),
+        ({"prior": {}, "training": {"steps": 9}, "extends": "abc"}, "not finished: .*`pfmhr prior extend`"),
+        ({"prior": {}, "training": 3}, "not finished: 1,500 of unknown steps"),
+        ({"kind": "tracker", "motions": []}, "this holds a tracker, not a prior"),
+    ],
+    ids=["begun", "an extension", "half known", "a tracker"],
+)
+def test_a_prior_that_is_not_there_yet_says_why(run: dict[str, Any], told: str, tmp_path: Path) -> None:
+    (tmp_path / "training").mkdir()
+    for step in (1000, 1500):
+        (tmp_path / "training" / f"step-{step:09d}.safetensors").touch()
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    with pytest.raises(InputError, match=told) as error:
+        PosePrior.load(tmp_path)
+    assert error.value.code == "not_found"
 
 
 def test_another_robot_and_another_order_are_told_apart(prior: PosePrior, tmp_path: Path, g1: Robot) -> None:

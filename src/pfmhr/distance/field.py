@@ -14,6 +14,7 @@ from torch import Tensor
 
 from pfmhr.distance.network import DistanceNetwork, DistanceNetworkConfig
 from pfmhr.errors import InputError
+from pfmhr.prior.artefact import bundled_priors
 from pfmhr.robots import Robot
 from pfmhr.training.artefact import load_weights, read_config, write_artefact
 
@@ -109,7 +110,7 @@ class PoseDistanceField:
     @staticmethod
     def load(directory: str | Path, robot: Robot | None = None) -> PoseDistanceField:
         """Read a field; with ``robot`` given, one for other joints is refused."""
-        place = Path(directory)
+        place = _place(directory)
         config = read_config(place, FORMAT, VERSION, KIND)
         try:
             sizes = _sizes(config["network"])
@@ -146,6 +147,15 @@ class PoseDistanceField:
                 code="bad_shape",
             )
         return values
+
+
+def _place(directory: str | Path) -> Path:
+    """The directory itself; names are those of priors."""
+    if str(directory) in bundled_priors() and not Path(directory).exists():
+        what = f"'{directory}' is a prior that comes with the package, not a distance field"
+        fix = "Make one with `pfmhr distance train`, and name its directory."
+        raise InputError(what, fix=fix, code="not_found")
+    return Path(directory)
 
 
 def _sizes(content: dict[str, Any]) -> DistanceNetworkConfig:

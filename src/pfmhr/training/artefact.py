@@ -13,7 +13,8 @@ from torch import nn
 import pfmhr
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder, read_json, write_atomically, write_json
-from pfmhr.training.kinds import CONFIG
+from pfmhr.training.checkpoint import CHECKPOINTS, steps_done
+from pfmhr.training.kinds import CONFIG, kind_here, kind_of_config, read_run
 
 WEIGHTS, CARD = "model.safetensors", "README.md"
 
@@ -44,15 +45,34 @@ def read_config(directory: Path, format: str, version: int, kind: str) -> dict[s
     try:
         content = read_json(path, code)
     except FileNotFoundError:
-        raise InputError(
-            f"not a {kind}", where=path.parent, expected=f"{CONFIG} and {WEIGHTS}", code="not_found"
-        ) from None
+        raise _not_there(directory, kind) from None
+    if kind_of_config(content) not in (None, f"a {kind}"):
+        raise InputError(f"this is {kind_of_config(content)}, not a {kind}", where=directory, code=code)
     if not isinstance(content, dict) or content.get("format") != format:
         got = content.get("format") if isinstance(content, dict) else type(content).__name__
         raise InputError(f"not a {kind}'s config", where=path, expected=format, got=got, code=code)
     if content.get("version") != version:
         raise InputError(f"unknown {kind} version", where=path, expected=version, got=content.get("version"), code=code)
     return content
+
+
+def _not_there(directory: Path, kind: str) -> InputError:
+    """Why a directory has no config: its training is not finished, it is a run of another kind, or nothing of ours."""
+    here, about = kind_here(directory), read_run(directory)
+    if here == f"a {kind}":
+        steps = f"{steps_done(directory / CHECKPOINTS):,} of {_planned(about)} steps"
+        command = "extend" if about.get("extends") else "train"
+        fix = f"Go on with the same `pfmhr {kind.split()[0]} {command}` command."
+        return InputError(f"not finished: {steps}", where=directory, fix=fix, code="not_found")
+    what = f"not a {kind}" if here is None else f"this holds {here}, not a {kind}"
+    return InputError(what, where=directory, expected=f"{CONFIG} and {WEIGHTS}", code="not_found")
+
+
+def _planned(about: dict[str, Any]) -> str:
+    try:
+        return f"{int(about['training']['steps']):,}"
+    except (KeyError, TypeError, ValueError):
+        return "unknown"
 
 
 def load_weights(module: nn.Module, directory: Path, checksum: str, kind: str) -> None:

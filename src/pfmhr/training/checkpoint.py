@@ -41,7 +41,8 @@ def last_checkpoint(folder: Path) -> Path | None:
 
 def steps_done(folder: Path) -> int:
     """Steps up to the newest checkpoint, by its name alone; 0 without any."""
-    return max((int(path.stem.removeprefix("step-")) for path in folder.glob("step-*.safetensors")), default=0)
+    names = (path.stem.removeprefix("step-") for path in folder.glob("step-*.safetensors"))
+    return max((int(name) for name in names if name.isdecimal()), default=0)
 
 
 def load_checkpoint(path: Path, model: nn.Module, average: AveragedModel, optimiser: Optimizer) -> int:

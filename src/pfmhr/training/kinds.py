@@ -20,6 +20,12 @@ def kind_here(directory: Path) -> str | None:
     return kind_of(run) if run is not None else kind_of_config(_read(directory / CONFIG))
 
 
+def read_run(directory: Path) -> dict[str, Any]:
+    """Settings of the run in a directory; none if there is none that can be read."""
+    about = _read(directory / RUN)
+    return about if isinstance(about, dict) else {}
+
+
 def kind_of(about: Any) -> str:
     """What a run makes, by what it says about itself."""
     settings = about if isinstance(about, dict) else {}
