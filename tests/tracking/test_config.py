@@ -66,7 +66,7 @@ def test_what_separate_updates_do_not_heed_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"hidden": ()}, "no such hidden"),
+        ({"hidden": ()}, "hidden must be"),
         ({"minibatches": 256 * 24 + 1}, "more minibatches than samples of an iteration .*6145 of 6144"),
     ],
 )

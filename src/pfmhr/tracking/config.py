@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from pfmhr.errors import InputError
 from pfmhr.sim import Box
+from pfmhr.training.limits import require_numbers
 
 
 @dataclass(frozen=True)
@@ -98,14 +98,16 @@ class AgentConfig:
     separate: SeparateUpdates | None = None
 
     def __post_init__(self) -> None:
-        _require(self, at_least_one=("steps", "hidden", "epochs", "minibatches", "normaliser_samples", "entropy_until"))
-        _require(self, positive=("actor_output_scale", "std", "observation_clip", "clip", "advantage_clip"))
-        _require(self, positive=("gradient_norm", "learning_rate", "critic_rate", "desired_kl"))
-        _require(self, not_negative=("entropy",))
+        require_numbers(
+            self, at_least_one=("steps", "hidden", "epochs", "minibatches", "normaliser_samples", "entropy_until")
+        )
+        require_numbers(self, positive=("actor_output_scale", "std", "observation_clip", "clip", "advantage_clip"))
+        require_numbers(self, positive=("gradient_norm", "learning_rate", "critic_rate", "desired_kl"))
+        require_numbers(self, not_negative=("entropy",))
         if self.separate is not None:
             self._refuse_idle("critic_rate", "learning_rate", "epochs", "minibatches")
             self._refuse_idle("gradient_norm", "desired_kl", "adapt")
-        _require(self, shares=("discount", "trace"))
+        require_numbers(self, shares=("discount", "trace"))
 
     def _refuse_idle(self, *names: str) -> None:
         """What separate updates have of their own, or do without: it would change nothing."""
@@ -131,8 +133,10 @@ class SeparateUpdates:
     """Weight of the squared distance of mean actions beyond ±1."""
 
     def __post_init__(self) -> None:
-        _require(self, at_least_one=("actor_epochs", "actor_batch", "critic_epochs", "critic_batch"))
-        _require(self, positive=("actor_rate", "critic_rate"), not_negative=("action_bound",), shares=("momentum",))
+        require_numbers(self, at_least_one=("actor_epochs", "actor_batch", "critic_epochs", "critic_batch"))
+        require_numbers(
+            self, positive=("actor_rate", "critic_rate"), not_negative=("action_bound",), shares=("momentum",)
+        )
 
 
 @dataclass(frozen=True)
@@ -160,8 +164,10 @@ class AdversaryConfig:
 
     def __post_init__(self) -> None:
         counts = ("epochs", "minibatches", "replay", "replay_samples", "normaliser_samples")
-        _require(self, at_least_one=(*counts, "hidden"), positive=("learning_rate", "reward_scale", "difference_clip"))
-        _require(self, not_negative=("momentum", "weight_decay", "logit_regularisation", "gradient_penalty"))
+        require_numbers(
+            self, at_least_one=(*counts, "hidden"), positive=("learning_rate", "reward_scale", "difference_clip")
+        )
+        require_numbers(self, not_negative=("momentum", "weight_decay", "logit_regularisation", "gradient_penalty"))
 
 
 @dataclass(frozen=True)
@@ -193,8 +199,10 @@ class ModulatorConfig:
     """Of modulator pdf: exp(−α·s) times the reward, as the paper's equation; or 0.2·exp(−s) more, as PDF-HR's code."""
 
     def __post_init__(self) -> None:
-        _require(self, at_least_one=("phases", "fade"), not_negative=("alpha",), shares=("t_eval", "p_good", "p_bad"))
-        _require(self, positive=("pdf_bad",))
+        require_numbers(
+            self, at_least_one=("phases", "fade"), not_negative=("alpha",), shares=("t_eval", "p_good", "p_bad")
+        )
+        require_numbers(self, positive=("pdf_bad",))
         if self.fade is not None and self.pdf_combine == "add":
             raise InputError("only a factor can fade, not what is added", got="pdf_combine=add", code="bad_config")
 
@@ -219,7 +227,7 @@ class TrackerConfig:
     """Iterations between checkpoints."""
 
     def __post_init__(self) -> None:
-        _require(self, at_least_one=("samples", "evaluate_every", "evaluation_episodes", "checkpoint_every"))
+        require_numbers(self, at_least_one=("samples", "evaluate_every", "evaluation_episodes", "checkpoint_every"))
         if self.agent.separate is None and self.agent.minibatches > self.samples_per_iteration:
             got = f"{self.agent.minibatches} of {self.samples_per_iteration} samples"
             raise InputError("more minibatches than samples of an iteration", got=got, code="bad_config")
@@ -240,26 +248,3 @@ class TrackerConfig:
     def iterations(self) -> int:
         """Iterations until at least ``samples`` have been seen."""
         return -(-self.samples // self.samples_per_iteration)
-
-
-def _require(
-    config: Any,
-    at_least_one: Sequence[str] = (),
-    positive: Sequence[str] = (),
-    not_negative: Sequence[str] = (),
-    shares: Sequence[str] = (),
-) -> None:
-    """Refuse numbers with which nothing could be computed, by the names of their settings."""
-    ranges: list[tuple[Sequence[str], str, Callable[[Any], bool]]] = [
-        (at_least_one, "at least 1", lambda value: value >= 1),
-        (positive, "above 0", lambda value: 0 < value < math.inf),
-        (not_negative, "0 or more", lambda value: 0 <= value < math.inf),
-        (shares, "from 0 to 1", lambda value: 0 <= value <= 1),
-    ]
-    for names, expected, fits in ranges:
-        for name in names:
-            value = getattr(config, name)
-            if value == () or not all(
-                map(fits, value if isinstance(value, tuple) else [] if value is None else [value])
-            ):
-                raise InputError(f"no such {name}", expected=expected, got=value, code="bad_config")

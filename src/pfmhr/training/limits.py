@@ -19,19 +19,25 @@ def require_numbers(
     at_least_one: Sequence[str] = (),
     positive: Sequence[str] = (),
     not_negative: Sequence[str] = (),
+    shares: Sequence[str] = (),
     finite: Sequence[str] = (),
 ) -> None:
-    """Refuse settings outside their ranges, by their names; NaN and infinity are in none of them."""
+    """Refuse settings outside their ranges, by their names; NaN and infinity are in none of them.
+
+    Of several numbers, of which there is at least one, each has to fit; None is a setting that is not made.
+    """
     ranges: list[tuple[Sequence[str], str, Callable[[Any], bool]]] = [
         (at_least_one, "at least 1", lambda value: 1 <= value < math.inf),
         (positive, "above 0", lambda value: 0 < value < math.inf),
         (not_negative, "0 or more", lambda value: 0 <= value < math.inf),
+        (shares, "from 0 to 1", lambda value: 0 <= value <= 1),
         (finite, "finite", math.isfinite),
     ]
     for names, expected, fits in ranges:
         for name in names:
             value = getattr(config, name)
-            if not fits(value):
+            numbers = value if isinstance(value, tuple) else [] if value is None else [value]
+            if value == () or not all(map(fits, numbers)):
                 raise InputError(f"{name} must be {expected}", got=value, code="bad_config")
 
 
