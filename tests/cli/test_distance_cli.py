@@ -162,7 +162,7 @@ def test_the_study_of_plausibility_as_json(home: Path, tmp_path: Path, capsys: C
         ([], {"field": "nowhere"}, "not a distance field"),
         ([], {"data": "nowhere"}, "no such file or folder"),
         (["--t-eval", "1"], {}, "flow time"),
-        (["--transitions", "0"], {}, "no transition in the data"),
+        (["--transitions", "0"], {}, "--transitions must be at least 1"),
         (["--control-rate", "0"], {}, "impossible frame rate"),
     ],
     ids=str,
