@@ -229,7 +229,7 @@ def test_a_line_of_metrics_that_is_being_written_is_passed_over(tmp_path: Path, 
 
 
 def test_files_of_a_run_have_the_names_that_tracking_gives_them() -> None:
-    assert (processes.METRICS, processes.RESULT, processes.RUN) == (logging.METRICS, runs.RESULT, RUN)
+    assert (processes.METRICS, processes.RESULT, processes.BEGUN) == (logging.METRICS, runs.RESULT, RUN)
 
 
 def test_a_cell_without_a_budget_has_its_preset_s(tmp_path: Path, declare: Declare) -> None:

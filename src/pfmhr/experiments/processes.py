@@ -19,7 +19,7 @@ from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell, budget_of
 from pfmhr.files import make_folder, read_json, write_json
 
-RESULT, METRICS, RUN = "result.json", "metrics.jsonl", "run.json"
+RESULT, METRICS, BEGUN = "result.json", "metrics.jsonl", "run.json"
 """Files of a tracking run. Their names are repeated here because with their homes comes torch, and nothing here
 computes: not what starts cells, and not the workers of a cluster."""
 LOG, CELL, FAILED = "console.log", "cell.json", "failed.json"
@@ -196,7 +196,7 @@ def require_same(cells: Sequence[Cell], folder: Path) -> None:
     """
     for cell in cells:
         path = folder / cell.name / CELL
-        if not path.exists() or not any((path.parent / name).exists() for name in (RUN, METRICS, RESULT)):
+        if not path.exists() or not any((path.parent / name).exists() for name in (BEGUN, METRICS, RESULT)):
             continue
         before = read_json(path, "bad_run")
         if not isinstance(before, dict):
