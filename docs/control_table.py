@@ -8,7 +8,7 @@ from typing import Any
 from coverage_table import BUNDLED, OTHERS, SHUFFLED
 from experiment_tables import markdown
 
-from pfmhr.experiments.statistics import paired_difference
+from pfmhr.experiments.pairs import Effort, difference, telling
 from pfmhr.experiments.wording import saved
 
 Row = Mapping[str, Any]
@@ -31,19 +31,19 @@ def _lines(summary: Row) -> list[Sequence[str]]:
 
 
 def _line(summary: Row, prior: Row, control: Row) -> Sequence[str]:
-    ours, theirs = _needed(prior), _needed(control)
-    seeds = sorted(set(ours) & set(theirs))
-    gap = paired_difference([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds]) | {"seeds": len(seeds)}
-    fewer = sum(ours[seed] < theirs[seed] for seed in seeds)
-    factors = " / ".join(_factor(summary, row, seeds) for row in (prior, control))
+    ours, theirs = _efforts(prior), _efforts(control)
+    seeds = telling(ours, theirs)
+    gap = difference(ours, theirs)
+    fewer = f"{round(gap['better'] * gap['seeds'])} of {gap['seeds']}" if gap else "–"
+    factors = " / ".join(_factor(summary, row, seeds or row["seed_numbers"]) for row in (prior, control))
     place = (prior["actions"], prior["skill"])
-    return (CONTROLS[control["method"]], *place, saved({"difference": gap}), f"{fewer} of {len(seeds)}", factors)
+    return (CONTROLS[control["method"]], *place, saved({"difference": gap}) or "–", fewer, factors)
 
 
-def _needed(row: Row) -> dict[int, float]:
-    """Million samples by seed; the budget, the least it can have been, of a run that never got there."""
+def _efforts(row: Row) -> dict[int, Effort]:
+    """What the runs of a row needed, by seed."""
     told = zip(row["seed_numbers"], row["samples_to_80"], strict=True)
-    return {seed: row["budget"] if value is None else value for seed, value in told}
+    return {seed: Effort(value, row["budget"]) for seed, value in told}
 
 
 def _factor(summary: Row, row: Row, seeds: Sequence[int]) -> str:

@@ -64,7 +64,8 @@ def _skills(rows: Sequence[Row]) -> str:
 def _ratio(verdict: Row | None) -> str:
     if verdict is None or verdict["ratio"] is None:
         return "–"
-    return f"{verdict['ratio']:.2f} [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]"
+    bounds = f" ({verdict['ratio_bounds']} of {verdict['ratio_pairs']} a bound)" if verdict.get("ratio_bounds") else ""
+    return f"{verdict['ratio']:.2f} [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]{bounds}"
 
 
 def _papers(skills: Sequence[str], method: str) -> str:

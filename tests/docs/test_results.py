@@ -108,7 +108,14 @@ def test_controls_are_paired_with_the_prior_by_seed() -> None:
     }
     (line,) = control_table([summary]).splitlines()[2:]
     # 0.9 - 1 and 2 - 1.5: mean 0.2, deviation 0.3·√2, Student's 12.7062 over √2.
-    assert line == "| a random factor | residual | walk | +0.20 [-3.61, +4.01] | 1 of 2 | 0.95 / 0.80 |"
+    said = "+0.20 [-3.61, +4.01] (1 of 2 a bound)"
+    assert line == f"| a random factor | residual | walk | {said} | 1 of 2 | 0.95 / 0.80 |"
+    neither = summary | {"rows": [row("pfm", {0: None, 1: 1.5}), row("random", {0: None, 1: None})]}
+    (line,) = control_table([neither]).splitlines()[2:]
+    assert line == "| a random factor | residual | walk | +0.50 (1 of 1 a bound) | 1 of 1 | 0.95 / 0.80 |"
+    nothing = summary | {"rows": [row("pfm", {0: None}), row("random", {0: None})]}
+    (line,) = control_table([nothing]).splitlines()[2:]
+    assert line == "| a random factor | residual | walk | – | – | 0.95 / 0.80 |"
 
 
 @pytest.mark.parametrize("page", sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]), ids=lambda page: page.name)

@@ -469,6 +469,20 @@ def test_the_experiments_of_the_project_can_be_run(path: Path) -> None:
         assert call.keywords["seed"] == cell.seed and call.keywords["actions"] == cell.actions  # type: ignore[attr-defined]
 
 
+def test_a_ratio_says_of_how_many_pairs_it_knows_bounds_only(tmp_path: Path) -> None:
+    """Plain gets there with 1 of 2 million samples in all three seeds, ours never, never, and with 0.8."""
+    for seed, ours in enumerate([None, None, 0.8]):
+        pretend(tmp_path, f"walk-add-residual-{seed}", 1.0)
+        pretend(tmp_path, f"walk-pfm-residual-{seed}", ours)
+    path = declared(tmp_path)
+    path.write_text(path.read_text().replace("seeds = [0, 1]", "seeds = [0, 1, 2]"))
+    summary = summarise(Matrix.read(path), tmp_path)
+    (verdict,) = summary["verdicts"]
+    assert verdict["ratio"] == pytest.approx((2.0 * 2.0 * 0.8) ** (1 / 3))
+    assert (verdict["ratio_bounds"], verdict["ratio_pairs"]) == (2, 3)
+    assert "(interquartile mean of paired ratios, 2 of 3 pairs a bound)" in verdicts_in_words(summary)[0]
+
+
 def test_a_run_that_gets_there_with_its_last_sample_is_before_one_that_never_does(tmp_path: Path) -> None:
     pretend(tmp_path, "walk-add-residual-0", None)
     pretend(tmp_path, "walk-pfm-residual-0", 2.0)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell, Matrix
+from pfmhr.experiments.pairs import Effort
 from pfmhr.experiments.processes import FAILED, RESULT, is_finished
 from pfmhr.files import read_json
 
@@ -30,20 +31,10 @@ class Done:
     folder: Path
 
     @property
-    def needed(self) -> float:
-        """Samples to 80 %; infinite if it never got there."""
+    def effort(self) -> Effort:
+        """What it needed."""
         reached = self.result["samples_to_80"]
-        return float("inf") if reached is None else float(reached)
-
-    @property
-    def reached(self) -> bool:
-        """Whether it ever got to 80 %."""
-        return self.result["samples_to_80"] is not None
-
-    @property
-    def bounded(self) -> float:
-        """The same, but at most the run's budget: a lower bound where it never got there."""
-        return min(self.needed, float(self.result["samples"]))
+        return Effort(None if reached is None else reached / 1e6, self.result["samples"] / 1e6)
 
     @property
     def summary(self) -> dict[str, Any]:

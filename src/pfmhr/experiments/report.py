@@ -11,8 +11,9 @@ import numpy as np
 from pfmhr.errors import InputError
 from pfmhr.experiments.cells import ERRORS, Done, failures, finished
 from pfmhr.experiments.matrix import Matrix
+from pfmhr.experiments.pairs import Efforts, bounds, difference, telling
 from pfmhr.experiments.processes import require_same
-from pfmhr.experiments.statistics import paired_difference, probability_of_improvement, success_at, typical_ratio
+from pfmhr.experiments.statistics import probability_of_improvement, success_at, typical_ratio
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
 """Of a skill's budget, at which success is reported."""
@@ -73,8 +74,8 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
     if not runs:
         return None
     results = [run.result for run in runs.values()]
-    needed = [run.needed / 1e6 for run in runs.values()]
-    reached = [value for value in needed if np.isfinite(value)]
+    efforts = _efforts(runs)
+    reached = [each.needed for each in efforts.values() if each.reached]
     final = [result["final"]["random"] for result in results]
     budget = min(result["samples"] for result in results)
     ends = {key: [each.get(key) for each in final] for key in ERRORS}
@@ -88,7 +89,7 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
         "seeds": len(runs),
         "seed_numbers": list(runs),
         "converged": len(reached),
-        "samples_to_80": [value if np.isfinite(value) else None for value in needed],
+        "samples_to_80": [each.reached_after for each in efforts.values()],
         "mean": _mean(reached),
         "deviation": _deviation(reached),
         "budget": budget / 1e6,
@@ -102,28 +103,12 @@ def _row(done: Sequence[Done], skill: str, space: str, method: str, plain: str) 
         "curve": _curve(results),
         "horizons": _horizons(final),
     }
-    if method != plain:
-        row |= _against(runs, _of(done, skill, space, plain))
-    return row
+    gap = None if method == plain else difference(efforts, _efforts(_of(done, skill, space, plain)))
+    return row if gap is None else row | {"difference": gap}
 
 
-def _against(runs: dict[int, Done], plain: dict[int, Done]) -> dict[str, Any]:
-    """Samples less than the plain method over the same seeds; a pair of which neither got there says nothing."""
-    common = sorted(set(runs) & set(plain))
-    telling = [seed for seed in common if _telling(runs[seed], plain[seed])]
-    if not telling:
-        return {}
-    ours, theirs = ([group[seed].bounded / 1e6 for seed in telling] for group in (runs, plain))
-    bounds = sum(not (runs[seed].reached and plain[seed].reached) for seed in telling)
-    # Not of bounds: who gets there with the last sample of the budget is before one who never does.
-    better = sum(runs[seed].needed < plain[seed].needed for seed in telling) / len(telling)
-    counts = {"better": better, "seeds": len(telling), "bounds": bounds, "untold": len(common) - len(telling)}
-    return {"difference": paired_difference(ours, theirs) | counts}
-
-
-def _telling(ours: Done, plain: Done) -> bool:
-    """Whether at least one of a pair of runs got to 80 %."""
-    return ours.reached or plain.reached
+def _efforts(runs: dict[int, Done]) -> Efforts:
+    return {seed: run.effort for seed, run in runs.items()}
 
 
 def _horizons(final: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -164,27 +149,36 @@ def _curve(results: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
 
 def _verdict(done: Sequence[Done], matrix: Matrix, space: str, method: str, plain: str) -> dict[str, Any] | None:
     """Over skills that anyone learned and both methods have several runs of: single ones would seem never to vary."""
-    pairs = [(_of(done, skill, space, method), _of(done, skill, space, plain)) for skill in matrix.skills]
+    efforts = [{each: _efforts(_of(done, skill, space, each)) for each in (method, plain)} for skill in matrix.skills]
+    pairs = [(each[method], each[plain]) for each in efforts]
     several = [pair for pair in pairs if min(map(len, pair)) > 1 and _reached_by_any(*pair)]
     if not several:
         return None
     ours, theirs = ([[run.needed for run in group[side].values()] for group in several] for side in (0, 1))
-    paired = [(group, [seed for seed in group[0] if _comparable(group, seed)]) for group in several]
-    paired = [(group, seeds) for group, seeds in paired if len(seeds) > 1]
-    mine, plains = ([[group[side][seed].bounded for seed in seeds] for group, seeds in paired] for side in (0, 1))
-    ratio = typical_ratio(mine, plains) | {"ratio_skills": len(paired)} if paired else {"ratio": None}
     left_out = sum(bool(each[0] and each[1]) for each in pairs) - len(several)
     runs = {"skills": len(several), "runs": sum(map(len, ours)), "runs_of_plain": sum(map(len, theirs))}
     runs |= {"skills_left_out": left_out}
-    return {"actions": space, "method": method, **runs, **ratio, **probability_of_improvement(ours, theirs)}
+    chance = probability_of_improvement(ours, theirs)
+    return {"actions": space, "method": method, **runs, **_typical(several), **chance}
 
 
-def _reached_by_any(*groups: dict[int, Done]) -> bool:
+def _typical(groups: Sequence[tuple[Efforts, Efforts]]) -> dict[str, Any]:
+    """Ratio over the pairs of the skills that have several, and how many of these are bounds."""
+    paired = [(group, _comparable(*group)) for group in groups]
+    paired = [(group, seeds) for group, seeds in paired if len(seeds) > 1]
+    if not paired:
+        return {"ratio": None}
+    mine, plains = ([[group[side][seed].bounded for seed in seeds] for group, seeds in paired] for side in (0, 1))
+    counts = {"ratio_skills": len(paired), "ratio_pairs": sum(map(len, mine))}
+    counts |= {"ratio_bounds": sum(bounds(*group, seeds) for group, seeds in paired)}
+    return typical_ratio(mine, plains) | counts
+
+
+def _reached_by_any(*groups: Efforts) -> bool:
     """Whether a skill was learned by any run; one that was not says nothing of its methods."""
     return any(run.reached for group in groups for run in group.values())
 
 
-def _comparable(group: tuple[dict[int, Done], dict[int, Done]], seed: int) -> bool:
-    """Whether both methods have this seed, one of them got to 80 %, and the plain one not without learning."""
-    ours, plain = (side.get(seed) for side in group)
-    return ours is not None and plain is not None and _telling(ours, plain) and plain.bounded > 0 < ours.bounded
+def _comparable(ours: Efforts, plain: Efforts) -> list[int]:
+    """Seeds of pairs that tell, and of which none was there without learning: it has no ratio."""
+    return [seed for seed in telling(ours, plain) if ours[seed].bounded > 0 < plain[seed].bounded]

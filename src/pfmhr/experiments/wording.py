@@ -92,7 +92,13 @@ def _verdict(verdict: Row, plain: str) -> str:
     ratio = f"{verdict['ratio']:.2f} [{verdict['ratio_low']:.2f}, {verdict['ratio_high']:.2f}]"
     told = verdict.get("ratio_skills", verdict["skills"])
     of = "" if told == verdict["skills"] else f" of {told} skill{'s' if told > 1 else ''}"
-    return f"{text}; typically {ratio} times as many (interquartile mean of paired ratios{of})"
+    return f"{text}; typically {ratio} times as many (interquartile mean of paired ratios{of}{_bounds(verdict)})"
+
+
+def _bounds(verdict: Row) -> str:
+    """Pairs of a ratio of which one run never got there: with its whole budget it counts as having needed too few."""
+    count = verdict.get("ratio_bounds")
+    return f", {count} of {verdict['ratio_pairs']} pairs a bound" if count else ""
 
 
 def duration(seconds: float) -> str:
