@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,24 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> Non
         write_atomically(path, fail)
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_link_stays_one_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("there/file")
+    for content in (b"new", b"newer"):
+        write_atomically(tmp_path / "link", lambda handle, content=content: handle.write(content))
+        assert (tmp_path / "link").is_symlink() and (tmp_path / "there" / "file").read_bytes() == content
+    assert [entry.name for entry in (tmp_path / "there").iterdir()] == ["file"]
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(pipe, lambda handle: handle.write(b"words"))
+    assert os.read(reader, 9) == b"words" and stat.S_ISFIFO(pipe.stat().st_mode)
+    os.close(reader)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -25,11 +25,16 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write a file through ``write(handle)`` under a temporary name, fsync it, then rename it.
 
     Readers see either the old file or the whole new one. On any failure the temporary file is
-    removed and the old file stays.
+    removed and the old file stays. Through a link the file it leads to is written; what is no file, such as
+    a pipe or ``/dev/stdout``, is written to as it is.
     """
-    path = Path(path)
+    path = Path(os.path.realpath(path))
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     with disk_errors(path):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            with open(path, "wb") as handle:
+                write(handle)
+            return
         try:
             with open(temporary, "wb") as handle:
                 write(handle)

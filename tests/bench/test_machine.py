@@ -19,6 +19,12 @@ def git(folder: Path, *words: str) -> str:
     ).stdout.strip()
 
 
+def test_the_command_is_told_without_what_changes_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["/usr/bin/pfmhr", "--debug", "study", "noise", "--output", "a.json", "--prior", "x"]
+    monkeypatch.setattr("sys.argv", words)
+    assert provenance()["command"] == "pfmhr study noise --prior x"
+
+
 def test_a_commit_is_told_of_our_own_tree_and_of_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Installed into an environment within somebody's repository, we are no part of its history."""
     package = tmp_path / ".venv" / "pfmhr"

@@ -313,6 +313,28 @@ def test_runs_with_other_files_of_the_same_name_are_not_compared(
     summarise(Matrix.read(declared(tmp_path)), tmp_path)
 
 
+def test_methods_of_one_prior_have_the_same(tmp_path: Path) -> None:
+    """The prior and its own factors, shuffled: of two priors of that name nothing could be learned."""
+    path = declared(tmp_path, SMALL.replace("add = {}", 'add = {}\nshuffled = { prior = "g1-small" }'))
+    for place, name in enumerate(("walk-pfm-residual-0", "walk-shuffled-residual-0")):
+        pretend(tmp_path, name, 1.0)
+        result = tmp_path / name / "result.json"
+        result.write_text(json.dumps({**json.loads(result.read_text()), "prior_sha256": f"{place:08d}"}))
+    with pytest.raises(InputError, match=r"same prior.*walk-shuffled-residual-0.*walk-pfm-residual-0"):
+        summarise(Matrix.read(path), tmp_path)
+
+
+def test_a_report_is_json_and_replaces_nothing_of_its_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = declared(tmp_path)
+    pretend(tmp_path / "runs", "walk-add-residual-0", 1.0)
+    result = tmp_path / "runs" / "walk-add-residual-0" / "result.json"
+    before = result.read_text()
+    for output, told in ((tmp_path / "dots.png", "ends with .json"), (result, "would replace what is read")):
+        assert main(["experiment", "report", str(path), "-o", str(tmp_path / "runs"), "--output", str(output)]) == 2
+        assert told in capsys.readouterr().err
+    assert result.read_text() == before and not (tmp_path / "dots.png").exists()
+
+
 def test_a_row_has_success_by_budget_errors_and_time_with_deviations(tmp_path: Path) -> None:
     for seed, needed in enumerate([1.0, None]):
         pretend(tmp_path, f"walk-add-residual-{seed}", needed)

@@ -21,6 +21,7 @@ from pfmhr.experiments.report import summarise
 from pfmhr.experiments.running import Standing
 from pfmhr.experiments.wording import duration
 from pfmhr.files import exclusive
+from pfmhr.prior import PosePrior
 from pfmhr.tracking import runs
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.training import logging
@@ -239,6 +240,24 @@ def test_a_cell_without_a_budget_has_its_preset_s(tmp_path: Path, declare: Decla
     assert Standing(Matrix.read(path), tmp_path).now([])[1] == TrackerConfig().samples
 
 
+def test_a_short_run_is_not_finished_when_its_budget_is_the_preset_s(tmp_path: Path, declare: Declare) -> None:
+    out = tmp_path / "out"
+    run_matrix(declare("fine"), out, program=STUB)
+    path = tmp_path / "stubs.toml"
+    path.write_text(path.read_text().replace(", samples = 100", ""))
+    run_matrix(Matrix.read(path), out, program=STUB)
+    assert len(attempts(out, "fine")) == 2
+
+
+def test_modules_that_lie_where_the_command_is_run_are_not_taken_for_python_s(
+    tmp_path: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "random.py").write_text("raise SystemExit('not your random')")
+    monkeypatch.chdir(tmp_path)
+    (outcome,) = run_matrix(declare("fine"), tmp_path / "out", attempts=1)  # not the stub: an empty file is no clip
+    assert "not your random" not in outcome.said and "fine" in outcome.said
+
+
 def test_durations_are_told_in_fitting_units() -> None:
     assert [duration(seconds) for seconds in (12.3, 95.0, 5940.0, 30000.0)] == [
         "12 s",
@@ -329,6 +348,40 @@ def test_a_stored_run_is_taken_if_it_is_long_enough_and_begun_anew_if_it_is_to_b
     path.write_text(path.read_text().replace("samples = 100", "samples = 150"))
     run_matrix(Matrix.read(path), here, program=STUB, reuse=[report])
     assert len(attempts(here, "fine")) == 1
+
+
+def test_a_stored_run_that_is_to_be_longer_stays_until_it_can_be_run(tmp_path: Path, declare: Declare) -> None:
+    """Without its clips nothing is run, and what was known of it is still known."""
+    report, here = tmp_path / "report.json", tmp_path / "here"
+    matrix = declare("fine")
+    run_matrix(matrix, tmp_path / "gone", program=STUB)
+    stored(matrix, tmp_path / "gone", report)
+    run_matrix(matrix, here, program=STUB, reuse=[report])
+    path, clip = tmp_path / "stubs.toml", tmp_path / "clips" / "fine"
+    path.write_text(path.read_text().replace("samples = 100", "samples = 150"))
+    clip.rename(clip.with_name("elsewhere"))
+    with pytest.raises(InputError, match="clips are not there"):
+        run_matrix(Matrix.read(path), here, program=STUB, reuse=[report])
+    assert len(summarise(matrix, here)["runs"]) == 1
+
+
+def test_a_prior_that_is_not_that_of_finished_runs_is_told_before_others_are_trained(
+    tmp_path: Path, declare: Declare
+) -> None:
+    out = tmp_path / "out"
+    declare("fine", "more")
+    path = tmp_path / "stubs.toml"
+    path.write_text(path.read_text().replace("add = {}", 'add = { prior = "g1-small" }'))
+    matrix = Matrix.read(path)
+    run_matrix(matrix, out, program=STUB)
+    shutil.rmtree(out / "more-add-residual-0")
+    result = out / "fine-add-residual-0" / "result.json"
+    content = json.loads(result.read_text())
+    result.write_text(json.dumps(content | {"prior_sha256": "0" * 64}))
+    with pytest.raises(InputError, match=r"g1-small: this is not the prior that finished runs.*expected 00000000"):
+        run_matrix(matrix, out, program=STUB)
+    result.write_text(json.dumps(content | {"prior_sha256": PosePrior.load("g1-small").hash}))
+    assert all(outcome.finished for outcome in run_matrix(matrix, out, program=STUB))
 
 
 @pytest.mark.parametrize(

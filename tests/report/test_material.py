@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def run(directory: Path, finished: bool = True) -> Path:
     stored(directory / "run.json", {"kind": "tracker"})
     stored(directory / "metrics.jsonl", '{"step": 6144}\n{"step": 12288}\n{"st')
     if finished:
-        stored(directory / "result.json", {})
+        stored(directory / "result.json", {"seconds": len(directory.name), "seed": directory.name})
     return directory
 
 
@@ -61,6 +62,16 @@ def test_nothing_is_taken_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     material = gather([Path("run"), tmp_path, tmp_path / "run" / ".." / "noise.json", tmp_path / "run"])
     assert material.trackers == [Path("run")] and material.of("study noise") == [NOISE]
     assert not material.left_out
+
+
+def test_a_run_that_two_experiments_share_is_taken_once(tmp_path: Path) -> None:
+    """Copied by --reuse, it would be a second run of its seed."""
+    run(tmp_path / "a" / "walk-add-0")
+    run(tmp_path / "a" / "walk-add-1")
+    shutil.copytree(tmp_path / "a" / "walk-add-0", tmp_path / "b" / "walk-add-0")
+    material = gather([tmp_path / "a", tmp_path / "b"])
+    assert [path.relative_to(tmp_path).as_posix() for path in material.trackers] == ["a/walk-add-0", "a/walk-add-1"]
+    assert material.left_out == {tmp_path / "b" / "walk-add-0": f"a copy of {tmp_path / 'a' / 'walk-add-0'}"}
 
 
 def test_a_run_that_is_not_finished_is_named_with_how_far_it_is(tmp_path: Path) -> None:

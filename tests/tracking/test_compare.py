@@ -102,6 +102,12 @@ def test_no_runs_and_unfinished_runs_are_refused(tmp_path: Path) -> None:
         grouped([tmp_path])
 
 
+def test_a_run_of_which_a_report_told_is_not_called_damaged(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(json.dumps({"samples": 100, "summary": {}}))
+    with pytest.raises(InputError, match=r"only what a stored report told.*pfmhr report"):
+        grouped([tmp_path])
+
+
 @pytest.mark.parametrize("file", ["run.json", "result.json"])
 @pytest.mark.parametrize("content", ["{}", "[]", '{"config": {}}', '{"config": {"seed": "one"}}', '{"motions": 3}'])
 def test_a_run_with_a_damaged_file_is_refused_by_the_name_of_the_file(tmp_path: Path, file: str, content: str) -> None:

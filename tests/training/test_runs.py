@@ -7,12 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch import nn
+from torch.optim.swa_utils import AveragedModel
 
 from pfmhr.experiments.processes import CELL, FAILED, LOG
 from pfmhr.files import exclusive
 from pfmhr.prior import PosePrior
 from pfmhr.training import claim, is_done
-from pfmhr.training.runs import RUN
+from pfmhr.training.checkpoint import CHECKPOINTS, last_checkpoint, save_checkpoint
+from pfmhr.training.logging import RunLog, read_metrics
+from pfmhr.training.runs import RUN, given_up
 
 from ..score.priors import refused
 
@@ -79,6 +84,50 @@ def test_a_prior_from_elsewhere_is_neither_trained_on_nor_over(tmp_path: Path) -
     with refused("exists", "something from elsewhere"):
         claim(tmp_path, PRIOR, "config.json")
     assert not (tmp_path / RUN).exists()
+
+
+def test_a_run_given_up_at_its_first_checkpoint_leaves_nothing_in_the_way(tmp_path: Path) -> None:
+    """The folder of checkpoints was made, and the disk was full."""
+    claim(tmp_path, PRIOR, "config.json")
+    with pytest.raises(OSError, match="full"), given_up(tmp_path):
+        (tmp_path / CHECKPOINTS).mkdir()
+        raise OSError("full")
+    assert not claim(tmp_path, PRIOR, "config.json")
+
+
+def test_a_run_given_up_later_keeps_its_checkpoints(tmp_path: Path) -> None:
+    claim(tmp_path, PRIOR, "config.json")
+    with pytest.raises(OSError, match="full"), given_up(tmp_path):
+        (tmp_path / CHECKPOINTS).mkdir()
+        (tmp_path / CHECKPOINTS / "step-000000003.safetensors").touch()
+        raise OSError("full")
+    assert (tmp_path / RUN).exists() and len(list((tmp_path / CHECKPOINTS).iterdir())) == 1
+
+
+def network() -> tuple[nn.Module, AveragedModel, torch.optim.Optimizer]:
+    model = nn.Linear(1, 1)
+    return model, AveragedModel(model), torch.optim.SGD(model.parameters())
+
+
+def test_checkpoints_that_cannot_be_read_make_room_for_whole_ones(tmp_path: Path) -> None:
+    """Begun anew after both were damaged, the first new one is not the one that is too many."""
+    for step in (8, 9):
+        (tmp_path / f"step-{step:09d}.safetensors").write_bytes(b"half")
+    assert last_checkpoint(tmp_path) is None
+    for step in (3, 4, 5):
+        save_checkpoint(tmp_path, step, *network())
+        assert last_checkpoint(tmp_path) == tmp_path / f"step-{step:09d}.safetensors"
+    assert sorted(int(path.stem[-1]) for path in tmp_path.iterdir()) == [4, 5]
+
+
+def test_a_full_disk_is_told_by_the_log_with_its_place(tmp_path: Path) -> None:
+    log = RunLog(tmp_path, step=-1)
+    log.write(1, loss=2.0)
+    log._file.close()  # what the system says of a disk that is full, it says of this device
+    log._file = open("/dev/full", "w")  # noqa: SIM115
+    with refused("disk_full", "metrics.jsonl", "Free some space"):
+        log.write(2, loss=1.0)
+    assert [line["step"] for line in read_metrics(tmp_path)] == [1]
 
 
 def test_half_a_settings_file_is_told(tmp_path: Path) -> None:

@@ -37,9 +37,10 @@ def _versions(*packages: str) -> dict[str, str]:
 
 
 def _command() -> str:
-    """The command line, without where the result is written: that changes nothing."""
+    """The command line, without what changes no result: where it is written, and how errors are shown."""
     program = Path(sys.argv[0]).name
     words = ["pfmhr" if program == "__main__.py" else program, *sys.argv[1:]]  # python -m pfmhr is the same command
+    words = [word for word in words if word != "--debug"]
     if "--output" in words:
         place = words.index("--output")
         del words[place : place + 2]

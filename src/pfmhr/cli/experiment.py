@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -85,22 +86,24 @@ def report(
     """
     from pfmhr.bench.machine import provenance
     from pfmhr.experiments import Matrix
-    from pfmhr.experiments.figures import draw_curves, draw_dots
     from pfmhr.experiments.report import summarise
     from pfmhr.experiments.wording import INTERVALS, verdicts_in_words
 
     if out is not None and out.suffix == ".json":
         fix = "Name the file to write with --output."
         raise InputError("-o is the folder of the runs", where=out, fix=fix, code="usage")
-    if output is not None:
-        refuse_replacing([output], [file])
+    drawings = {} if output is None else _drawings(output, file)
     matrix = Matrix.read(file)
     matrix = matrix if against is None else matrix.against(against, file)
-    summary = summarise(matrix, out or Path("runs/experiments") / matrix.name)
-    write_result(output, {**summary, **provenance()})
+    folder = out or Path("runs/experiments") / matrix.name
     if output is not None:
-        draw_dots(summary, output.with_suffix(".png"))
-        draw_curves(summary, output.with_name(f"{output.stem}-curves.png"))
+        refuse_replacing(
+            [output, *drawings], [each for cell in matrix.cells for each in (folder / cell.name).glob("*")]
+        )
+    summary = summarise(matrix, folder)
+    write_result(output, {**summary, **provenance()})
+    for path, draw in drawings.items():
+        draw(summary, path)
     if json:
         print_json(summary)
         return 0
@@ -112,6 +115,17 @@ def report(
         say(f"{name} failed: {said}")
     say(f"{cells['finished']} of {cells['all']} cells finished. {INTERVALS}")
     return 0
+
+
+def _drawings(output: Path, file: Path) -> dict[Path, Callable[[dict[str, Any], Path], None]]:
+    """What is drawn beside a report, and by which name."""
+    from pfmhr.experiments.figures import draw_curves, draw_dots
+
+    refuse_replacing([output], [file])
+    if output.suffix != ".json":
+        expected = "a name that ends with .json; its figures get the same name"
+        raise InputError("--output is the file of the report", where=output, expected=expected, code="usage")
+    return {output.with_suffix(".png"): draw_dots, output.with_name(f"{output.stem}-curves.png"): draw_curves}
 
 
 def _columns(plain: str) -> list[str]:

@@ -61,7 +61,7 @@ def evaluate(
     lines = [
         [
             row["start"],
-            f"{row['horizon']:.0f}",
+            f"{row['horizon']:g}",
             "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in (row["success"], *row["success_interval"]))),
             f"{100 * row['success_strict']:.1f}",
             measured(row["position_error"], 1000.0, 1),
@@ -74,7 +74,7 @@ def evaluate(
     print_table(f"{run} after {loaded.samples:,} samples, {episodes} random starts", columns, lines)
     if len(loaded.motions) > 1:
         names = [motion.name for motion in loaded.motions]
-        heads = [f"{row['start']} {row['horizon']:.0f} s" for row in rows]
+        heads = [f"{row['start']} {row['horizon']:g} s" for row in rows]
         per_clip = zip(names, *(row["success_by_clip"] for row in rows), strict=True)
         shares = [[name, *(measured(share, 100.0, 1) for share in each)] for name, *each in per_clip]
         print_table("success % by clip", ["clip", *heads], shares)

@@ -61,4 +61,5 @@ def difference(ours: Efforts, plain: Efforts) -> dict[str, Any] | None:
     better = sum(ours[seed].needed < plain[seed].needed for seed in seeds) / len(seeds)
     counts = {"better": better, "seeds": len(seeds), "bounds": bounds(ours, plain, seeds)}
     counts |= {"untold": len(set(ours) & set(plain)) - len(seeds)}
-    return paired_difference(*([group[seed].bounded for seed in seeds] for group in (ours, plain))) | counts
+    mine, theirs = ([group[seed].bounded for seed in seeds] for group in (ours, plain))
+    return paired_difference(mine, theirs) | counts

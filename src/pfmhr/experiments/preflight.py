@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pfmhr.errors import InputError
+from pfmhr.experiments.cells import Done
 from pfmhr.experiments.matrix import Cell
 
 SHOWN = 5
@@ -29,6 +30,36 @@ def require_files(cells: Sequence[Cell], place: Path, data: Path | None) -> None
     if missing:
         fix = "Train them first, as experiments/priors.sh does, or run the command where they are."
         raise InputError("priors are not there", where=place, got=_listed(missing), fix=fix, code="not_found")
+
+
+def require_same_priors(cells: Sequence[Cell], done: Sequence[Done], place: Path) -> None:
+    """Refuse cells whose prior is not what finished runs of that name had: no report would take them together.
+
+    Args:
+        place: where commands are run.
+    """
+    known = {run.cell.settings["prior"]: run.result.get("prior_sha256") for run in done if "prior" in run.cell.settings}
+    wanted = {cell.settings["prior"]: cell for cell in cells if "prior" in cell.settings}
+    for prior, cell in wanted.items():
+        there, here = known.get(prior), _prior_hash(cell, place) if known.get(prior) else None
+        if there and here and here != there:
+            raise InputError(
+                "this is not the prior that finished runs were trained with",
+                where=prior,
+                expected=there[:8],
+                got=here[:8],
+                fix="Bring that prior here, or give the runs another folder with -o and do not reuse those.",
+                code="exists",
+            )
+
+
+def _prior_hash(cell: Cell, place: Path) -> str:
+    from pfmhr.tracking.config import ModulatorConfig  # with it comes torch, which what starts cells does without
+    from pfmhr.tracking.modulation import prior_hash
+
+    prior = cell.settings["prior"]
+    where = str(place / prior) if "/" in prior else prior
+    return prior_hash(ModulatorConfig(kind=cell.settings.get("modulator", "pfm"), prior=where))
 
 
 def _listed(paths: Iterable[str]) -> str:

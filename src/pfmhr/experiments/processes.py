@@ -28,6 +28,11 @@ ROUND = 5.0
 PATIENCE = 600.0
 """Seconds that interrupted cells have for the end of their iteration and its checkpoint, which is minutes for thousands
 of environments; another Ctrl-C ends the wait."""
+_CELL = (
+    "import sys; sys.path[:] = [place for place in sys.path if place]; import runpy; "
+    "runpy.run_module('pfmhr.experiments.cell', run_name='__main__', alter_sys=True)"
+)
+"""What a cell's Python runs: with ``-m`` it would take modules from the folder we are run in, such as a random.py."""
 PASSING = ("unexpected", "locked", "")
 """Codes of errors that another attempt may not meet; the others come from settings and files."""
 
@@ -60,10 +65,12 @@ class Setting:
         """A process of its own for a cell, on one thread."""
         out = self.folder / cell.name
         make_folder(out)
+        if is_summary(out):  # of fewer samples, with no checkpoint to go on from
+            (out / RESULT).unlink()
         write_json(out / CELL, cell.settings)
         (out / FAILED).unlink(missing_ok=True)
         said = tempfile.TemporaryFile()  # noqa: SIM115  read and closed when the process has ended
-        program = self.program or (sys.executable, "-m", "pfmhr.experiments.cell")
+        program = self.program or (sys.executable, "-c", _CELL)
         with (out / LOG).open("a") as log:
             process = subprocess.Popen(
                 [*program, *cell.arguments(out, threads=1, data=self.data), "--json"],
@@ -171,6 +178,14 @@ def _stop(running: Sequence[Attempt]) -> None:
             each.outcome()
 
 
+def is_summary(run: Path) -> bool:
+    """Whether there is no more of a run than what a stored report told of it."""
+    try:
+        return "summary" in read_json(run / RESULT, "bad_run")
+    except FileNotFoundError:
+        return False
+
+
 def is_finished(cell: Cell, run: Path) -> bool:
     """Whether the run of a cell has a result, of as many samples as it is to have by now."""
     path = run / RESULT
@@ -184,7 +199,7 @@ def is_finished(cell: Cell, run: Path) -> bool:
 def is_long_enough(cell: Cell, result: Any, path: Path) -> bool:
     """Whether a result, read from ``path``, is of as many samples as the cell is to have by now."""
     try:
-        return int(result["samples"]) >= int(dict(cell.options).get("samples", 0))
+        return int(result["samples"]) >= cell.budget
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"incomplete result: {error}", where=path, code="bad_run") from error
 

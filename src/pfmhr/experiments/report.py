@@ -25,8 +25,8 @@ def summarise(matrix: Matrix, folder: Path) -> dict[str, Any]:
     done = finished(matrix, folder)
     if not done:
         raise InputError("no cell of this experiment is finished", where=folder, code="not_found")
-    for method in matrix.methods:
-        _require_one("prior", [each for each in done if each.cell.method == method])
+    for prior in {run.cell.settings.get("prior") for run in done} - {None}:
+        _require_one("prior", [run for run in done if run.cell.settings.get("prior") == prior])
     for skill in matrix.skills:
         _require_one("clips", [each for each in done if each.cell.skill == skill])
     plain = matrix.plain

@@ -14,7 +14,7 @@ from typing import Any
 from pfmhr.errors import InputError
 from pfmhr.experiments.cells import result_of_summary
 from pfmhr.experiments.matrix import Cell
-from pfmhr.experiments.processes import CELL, METRICS, RESULT, is_finished, is_long_enough
+from pfmhr.experiments.processes import CELL, METRICS, RESULT, is_finished, is_long_enough, is_summary
 from pfmhr.files import make_folder, read_json, write_json
 
 
@@ -39,8 +39,8 @@ def reuse_runs(cells: Sequence[Cell], folder: Path, others: Sequence[Path]) -> l
     known = [run for other in others for run in _runs(other)]
     taken = []
     for cell in cells:
-        _forget(cell, folder / cell.name)
-        if any((folder / cell.name / name).exists() for name in (METRICS, RESULT)):
+        run = folder / cell.name
+        if (run / METRICS).exists() or ((run / RESULT).exists() and (is_finished(cell, run) or not is_summary(run))):
             continue
         settings = json.loads(json.dumps(cell.settings))
         for run in known:
@@ -85,17 +85,10 @@ def _write(settings: Any, result: dict[str, Any], to: Path) -> None:
     write_json(to / RESULT, result)
 
 
-def _forget(cell: Cell, run: Path) -> None:
-    """A run of which only the summary is here cannot go on; if it is to be longer, it begins anew."""
-    path = run / RESULT
-    if path.exists() and "summary" in read_json(path, "bad_run") and not is_finished(cell, run):
-        shutil.rmtree(run)
-
-
 def _place(run: _Found, to: Path) -> None:
     """Whole or not at all: a name that says it is not a cell's until everything is there."""
     unfinished = to.with_name(f".{to.name}.copy")
     shutil.rmtree(unfinished, ignore_errors=True)
     run.put(unfinished)
-    shutil.rmtree(to, ignore_errors=True)  # of an attempt that failed before it learned anything
+    shutil.rmtree(to, ignore_errors=True)  # of an attempt that failed before it learned anything, or a shorter summary
     os.replace(unfinished, to)

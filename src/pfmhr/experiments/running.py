@@ -9,9 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
+from pfmhr.experiments.cells import finished
 from pfmhr.experiments.cluster import run_on_ray
 from pfmhr.experiments.matrix import Cell, Matrix
-from pfmhr.experiments.preflight import require_files
+from pfmhr.experiments.preflight import require_files, require_same_priors
 from pfmhr.experiments.processes import METRICS, Outcome, Setting, is_finished, require_same, run_cells
 from pfmhr.experiments.reuse import reuse_runs
 from pfmhr.experiments.wording import duration
@@ -44,6 +45,7 @@ def run_matrix(
         todo = [cell for cell in matrix.cells if not is_finished(cell, folder / cell.name)]
         done = [Outcome(cell, True) for cell in matrix.cells if cell not in todo]
         require_files(todo, Path.cwd(), data)
+        require_same_priors(todo, finished(matrix, folder), Path.cwd())
         setting = Setting(folder.absolute(), attempts, Path.cwd(), data, program)
         run = run_on_ray if engine == "ray" else run_cells
         with closing(run(todo, setting, workers)) as rounds:

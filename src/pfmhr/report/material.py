@@ -81,6 +81,7 @@ def gather(paths: Sequence[Path]) -> Material:
             taken = [_take(material, each, seen) for each in inside]
             if not any(taken):
                 material.left_out[path] = "nothing here that a report could show"
+    _leave_out_copies(material)
     if not material.anything:
         found = "; ".join(f"{path}: {why}" for path, why in material.left_out.items())
         raise InputError(
@@ -91,6 +92,16 @@ def gather(paths: Sequence[Path]) -> Material:
             code="bad_input",
         )
     return material
+
+
+def _leave_out_copies(material: Material) -> None:
+    """One run may lie in the folders of several experiments, which share it."""
+    first: dict[bytes, Path] = {}
+    for path in material.trackers:
+        original = first.setdefault((path / RESULT).read_bytes(), path)
+        if original != path:
+            material.left_out[path] = f"a copy of {original}"
+    material.trackers = list(first.values())
 
 
 def _take(material: Material, path: Path, seen: set[Path]) -> bool:

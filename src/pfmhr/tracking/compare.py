@@ -69,6 +69,10 @@ def grouped(directories: Sequence[Path]) -> list[Group]:
 def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Result and settings of a finished run, with all in them that a comparison looks at."""
     result = read_result(directory)
+    if "summary" in result:
+        fix = "Compare where it was trained, or show the stored report: `pfmhr report REPORT.json`."
+        text = "of this run there is only what a stored report told"
+        raise InputError(text, where=directory, fix=fix, code="not_found")
     kinds = {"motions": list, "modulator": str, "reward": str, "actions": str, "seed": int, "evaluations": list}
     numbers = {"samples_to_80": int | float | None, "grid": int | float, "seconds": int | float}
     require_entries(result, directory / RESULT, **kinds, **numbers, final=dict, time_shares=dict)

@@ -14,7 +14,7 @@ from pfmhr.training.state import load_state, save_state
 CHECKPOINTS = "training"
 """Where they lie in a run's directory."""
 KEEP = 2
-"""Older checkpoints than the last two are deleted."""
+"""Older checkpoints than the last two are deleted, and later ones, which could not be read."""
 
 
 def save_checkpoint(folder: Path, step: int, model: nn.Module, average: AveragedModel, optimiser: Optimizer) -> None:
@@ -22,7 +22,11 @@ def save_checkpoint(folder: Path, step: int, model: nn.Module, average: Averaged
     learned = {"model": model, "average": average, "optimiser": optimiser}
     state = {"step": step, **{name: part.state_dict() for name, part in learned.items()}}
     save_state(folder / f"step-{step:09d}.safetensors", state)
-    for old in sorted(folder.glob("step-*.safetensors"))[:-KEEP]:
+    ours = f"step-{step:09d}"
+    later = [
+        path for path in folder.glob("step-*.safetensors") if path.stem > ours
+    ]  # could not be read, or we were there
+    for old in [*sorted(path for path in folder.glob("step-*.safetensors") if path.stem <= ours)[:-KEEP], *later]:
         old.unlink()
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pfmhr.files import make_folder, write_atomically
+from pfmhr.files import disk_errors, make_folder, write_atomically
 
 METRICS = "metrics.jsonl"
 
@@ -18,20 +18,23 @@ class RunLog:
         make_folder(directory)
         self._path = directory / METRICS
         self._drop_after(step)
-        self._file = self._path.open("a")
+        with disk_errors(self._path):
+            self._file = self._path.open("a")
         self._board = _board(directory / "tensorboard", step)
 
     def write(self, step: int, **values: float) -> None:
         """One line of named numbers."""
-        self._file.write(json.dumps({"step": step, **values}) + "\n")
-        self._file.flush()
+        with disk_errors(self._path):
+            self._file.write(json.dumps({"step": step, **values}) + "\n")
+            self._file.flush()
         if self._board is not None:
             for name, value in values.items():
                 self._board.add_scalar(name, value, step)
 
     def close(self) -> None:
         """Flush everything."""
-        self._file.close()
+        with disk_errors(self._path):
+            self._file.close()  # writes once more what could not be written
         if self._board is not None:
             self._board.close()
 

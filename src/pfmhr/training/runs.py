@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,8 @@ def given_up(directory: Path) -> Iterator[None]:
     except Exception:
         if not steps_done(directory / CHECKPOINTS):
             (directory / RUN).unlink(missing_ok=True)
+            with suppress(OSError):  # not there, or there is something in it
+                (directory / CHECKPOINTS).rmdir()
         raise
 
 
