@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
+import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 from matplotlib.figure import Figure
@@ -43,6 +46,39 @@ def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     write_atomically(pipe, lambda handle: handle.write(b"words"))
     assert os.read(reader, 9) == b"words" and stat.S_ISFIFO(pipe.stat().st_mode)
     os.close(reader)
+
+
+def test_of_two_writers_each_writes_a_whole_file(tmp_path: Path) -> None:
+    """The second begins while the first is half way, and so waits for it."""
+    path, half, seen = tmp_path / "file", threading.Event(), []
+
+    def first(handle: IO[bytes]) -> None:
+        handle.write(b"a" * 500)
+        handle.flush()
+        half.set()
+        time.sleep(0.2)
+        handle.write(b"a" * 500)
+
+    def second(handle: IO[bytes]) -> None:
+        seen.append(path.read_bytes())
+        handle.write(b"b" * 2000)
+
+    writers = [threading.Thread(target=write_atomically, args=(path, first))]
+    writers[0].start()
+    half.wait()
+    writers.append(threading.Thread(target=write_atomically, args=(path, second)))
+    writers[1].start()
+    for writer in writers:
+        writer.join()
+    assert seen == [b"a" * 1000] and path.read_bytes() == b"b" * 2000
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_a_killed_writer_left_is_no_part_of_the_next_file(tmp_path: Path) -> None:
+    (tmp_path / "file.tmp").write_bytes(b"half of something long")
+    write_atomically(tmp_path / "file", lambda handle: handle.write(b"new"))
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -35,16 +35,30 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             with open(path, "wb") as handle:
                 write(handle)
             return
-        try:
-            with open(temporary, "wb") as handle:
+        with _alone(temporary) as handle:
+            try:
                 write(handle)
                 handle.flush()
                 os.fsync(handle.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+                os.replace(temporary, path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
         sync_directory(path.parent)
+
+
+@contextmanager
+def _alone(temporary: Path) -> Iterator[IO[bytes]]:
+    """A file to write to, empty, for one process at a time: what two write at once would be neither's."""
+    while True:
+        handle = os.fdopen(os.open(temporary, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666), "w+b")
+        with handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if temporary.exists() and os.path.samestat(os.stat(temporary), os.fstat(handle.fileno())):
+                handle.truncate()  # left by a writer that was killed
+                yield handle
+                return
+        # Another finished in the meantime, and what was opened has its name by now.
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -77,6 +77,15 @@ def test_samples_are_written_as_a_motion(prior: Path, tmp_path: Path, g1: Robot,
     assert Motion.read(tmp_path / "poses.npz", g1).joint_pos.shape == (7, 29)
 
 
+def test_samples_do_not_get_the_names_of_another_robot_s_joints(prior: Path, tmp_path: Path, capsys: Capture) -> None:
+    text = Robot.load("g1").path.read_text()
+    swapped = text.replace("left_", "?_").replace("right_", "left_").replace("?_", "right_")
+    (tmp_path / "g1.xml").write_text(swapped)
+    line = ["prior", "sample", str(prior), "-o", str(tmp_path / "poses.npz"), "--robot", str(tmp_path / "g1.xml")]
+    assert main(line) == 2 and "joints" in capsys.readouterr().err
+    assert not (tmp_path / "poses.npz").exists()
+
+
 def test_an_extended_prior_holds_out_what_the_first_did(corpus: Path, tmp_path: Path) -> None:
     words = ["-o", str(tmp_path / "prior"), *SHORT, "--held-out", "0.4", "--seed", "7"]
     assert main(["prior", "train", str(corpus), *words]) == 0

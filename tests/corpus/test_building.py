@@ -139,6 +139,13 @@ def test_a_view_over_several_shards_behaves_like_one_array(folder: Path, tmp_pat
     index = np.array([319, 0, 81, 80, 79, -1])
     for key in (5, -1, slice(70, 170, 7), index, whole[:, 0] > 0, (slice(0, 9), 3), (index, slice(2, 4))):
         assert np.array_equal(many.poses[key], whole[key])
+    for key in (([0, 1], [2, 3]), np.array([[0, 319], [81, 80]]), (slice(None), None), (3, None), None, (..., 2)):
+        assert many.poses[key].shape == whole[key].shape and np.array_equal(many.poses[key], whole[key])
+    with pytest.raises(IndexError, match="a mask"):
+        many.poses[np.ones(9, dtype=bool)]
+    for wrong in (whole[:, 0] > 0, [0.5, 1.5]):
+        with pytest.raises(InputError, match="must be whole numbers"):
+            many.rows(wrong)
 
 
 def test_a_flipped_byte_is_found(folder: Path, tmp_path: Path, g1: Robot) -> None:
@@ -201,6 +208,9 @@ def test_an_array_becomes_a_corpus(tmp_path: Path, g1: Robot) -> None:
         assert error.value.code == code
     with pytest.raises(InputError) as error:
         PoseCorpus.from_array(tmp_path / "toy", poses + 1, robot=g1)
+    assert error.value.code == "exists"
+    with pytest.raises(InputError) as error:
+        PoseCorpus.from_array(tmp_path / "toy", poses, robot=g1, category="another")
     assert error.value.code == "exists"
 
 

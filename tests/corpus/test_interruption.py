@@ -10,9 +10,10 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus
+from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus, writing
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive
 from pfmhr.motion.embedded import embedded_motion
@@ -117,6 +118,26 @@ def test_shards_of_another_command_are_cleared_away(tmp_path: Path, g1: Robot) -
     assert "starting over" in said[0]
     assert [shard.name for shard in (tmp_path / "corpus").glob("shard-*")] == ["shard-00000.npy"]
     assert len(corpus) == clips[2].num_frames
+
+
+def test_a_build_does_not_go_on_behind_the_shards_of_an_array(
+    tmp_path: Path, g1: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both were stopped in the same folder: the records of the one are not of the shards of the other."""
+    clips = [embedded_motion("walk", g1, seed=seed) for seed in range(3)]
+    config = BuildConfig(shard_rows=1)
+    with pytest.raises(ZeroDivisionError):
+        build_corpus(tmp_path / "corpus", clips, g1, config, progress=lambda done, total: 1 // (2 - done))
+    zeros = np.zeros((clips[0].num_frames, 29))
+
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    with monkeypatch.context() as stopped, pytest.raises(RuntimeError):
+        stopped.setattr(writing, "save", fail)
+        PoseCorpus.from_array(tmp_path / "corpus", zeros, robot=g1)
+    corpus = build_corpus(tmp_path / "corpus", clips, g1, config)
+    assert corpus.verify() == [] and np.array_equal(corpus.poses[: len(zeros)], clips[0].joint_pos)
 
 
 def in_child(work: object) -> int:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus, make_subset
+from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus, make_subset
 from pfmhr.corpus.subsets import quotas
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
@@ -51,6 +51,18 @@ def test_subsets_of_one_seed_nest_and_the_smallest_is_balanced(corpus: PoseCorpu
     assert rows[45] < rows[90] < rows[180]
     assert sets[45].manifest.categories == {"dance": 15, "walk": 15, "jump": 15}
     assert np.array_equal(np.asarray(sets[180].poses), np.asarray(corpus.poses))
+
+
+def test_a_clip_can_be_added_to_a_subset_that_has_a_part_of_it(
+    corpus: PoseCorpus, g1: Robot, make_walk: Callable[..., Motion], tmp_path: Path
+) -> None:
+    """Of a subset of everything all of it is there, and nothing is added."""
+    walk = make_walk(frames=20, stride=0.2, name="walk-0")
+    part = make_subset(corpus, tmp_path / "part", 45)
+    whole = make_subset(corpus, tmp_path / "whole-again", 180)
+    assert [each.digest for each in part.sources] == [""] * 5
+    assert len(add_to_corpus(part.path, [walk], g1)) == 65
+    assert len(add_to_corpus(whole.path, [walk], g1)) == 180
 
 
 def test_sources_of_a_subset_say_where_its_rows_lie(corpus: PoseCorpus, tmp_path: Path) -> None:

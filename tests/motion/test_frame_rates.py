@@ -58,12 +58,14 @@ def test_the_callers_frame_rate_is_taken(g1: Robot, write_csv: Write) -> None:
         ("LAFAN1/a/b/walk.csv", 30),
         ("g1_moves/dance/walk.csv", 60),
         ("lafan1_g1/walk_60hz.csv", 60),
+        ("lafan1_g1/walk_1000hz.csv", 1000),
+        ("walk_59.94fps.csv", 59.94),
     ],
 )
 def test_the_frame_rate_in_a_name_is_taken_with_a_note(g1: Robot, write_csv: Write, name: str, fps: float) -> None:
     read = Motion.read(write_csv(name), g1)
     assert read.fps == fps
-    assert any(f"{fps} Hz taken from the" in note for note in read.notes)
+    assert any(f"{fps:g} Hz taken from the" in note for note in read.notes)
 
 
 @pytest.mark.parametrize("name", ["clip_9hz.csv", "60hzx.csv", "a1.60hz.csv", "clip60.csv", "my_lafan/clip.csv"])
@@ -71,6 +73,16 @@ def test_what_only_resembles_a_frame_rate_is_not_taken(g1: Robot, write_csv: Wri
     with pytest.raises(InputError) as caught:
         Motion.read(write_csv(name), g1)
     assert caught.value.code == "no_fps"
+
+
+@pytest.mark.parametrize("name", ["walk_120hz_to_30hz.csv", "60fps-50hz/walk.csv"])
+def test_a_name_of_two_frame_rates_is_refused_unless_the_caller_says_which(
+    g1: Robot, write_csv: Write, name: str
+) -> None:
+    path = write_csv(name)
+    with pytest.raises(InputError, match=r"several frame rates.* Hz and .* Hz.*--fps") as caught:
+        Motion.read(path, g1)
+    assert caught.value.code == "bad_fps" and Motion.read(path, g1, fps=30).fps == 30
 
 
 @pytest.mark.parametrize("name", ["clip.csv", "deep/down/clip.csv"])
@@ -153,3 +165,13 @@ def test_an_impossible_rate_in_the_file_is_refused(raw: Any, read_content: Any, 
     with pytest.raises(InputError) as caught:
         read_content(raw.pickled({"fps": fps, "loop_mode": 0, "frames": [[0.0] * 35] * 2}))
     assert caught.value.code == "bad_fps"
+
+
+def test_a_rate_that_would_unfold_to_gigabytes_is_refused_at_once(raw: Any, read_content: Any) -> None:
+    """Lists that share their rows: a few bytes in a pickle, 100 to the power of 30 numbers once unfolded."""
+    rate: Any = 30.0
+    for _ in range(30):
+        rate = [rate] * 100
+    with pytest.raises(InputError) as caught:
+        read_content(raw.pickled({"fps": rate, "loop_mode": 0, "frames": [[0.0] * 35] * 2}))
+    assert caught.value.code == "bad_shape" and len(str(caught.value)) < 300

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
+from pfmhr.motion.cycle import repeats
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.motion.resampling import require_kept_duration, sample
 from pfmhr.robots import Robot
@@ -103,6 +104,14 @@ def test_names_loop_and_source_are_kept(walk: Motion) -> None:
     resampled = replace(walk, loop=True, name="walk", source="walk.csv").resample(50)
     assert (resampled.loop, resampled.name, resampled.source) == (True, "walk", "walk.csv")
     assert resampled.joint_names == walk.joint_names
+
+
+def test_what_is_no_cycle_becomes_none_by_another_rate(walk: Motion) -> None:
+    """At 2 Hz its steps are as long as the way back to its first frame."""
+    apart = walk.joint_pos + np.linspace(0.0, 0.5, walk.num_frames, dtype=np.float32)[:, None]
+    claimed = replace(walk, joint_pos=apart, loop=True)
+    assert not repeats(claimed)
+    assert not any(repeats(claimed.resample(fps)) for fps in (29.0, 10.0, 5.0, 2.0))
 
 
 def test_times_outside_the_clip_hold_its_ends(g1: Robot) -> None:

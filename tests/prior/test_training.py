@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from pfmhr.corpus import PoseCorpus, add_to_corpus, build_corpus
-from pfmhr.corpus.split import split_by_source
+from pfmhr.corpus.split import held_out_sources, split_by_source
 from pfmhr.errors import InputError
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, extend_prior, preset, train_prior
@@ -258,6 +258,23 @@ def test_a_source_is_never_on_both_sides_and_keeps_its_side_as_the_corpus_grows(
         sides.append(side)
     assert {path: sides[1][path] for path in sides[0]} == sides[0]
     assert any(sides[1].values())
+
+
+def test_a_clip_that_was_cut_stays_cut_as_the_corpus_grows(tmp_path: Path, g1: Robot) -> None:
+    """The only clip at first: its beginning was trained on, and its end is held out for good."""
+    clips = [embedded_motion("squat", g1, seed=seed) for seed in range(12)]
+    alone = build_corpus(tmp_path / "corpus", clips[:1], g1)
+    first = train_prior(tmp_path / "first", alone, g1, TOY, SMALL_RUN)
+    kept = len(split_by_source(alone, SMALL_RUN.held_out, SMALL_RUN.seed).train)
+    assert first.about["held_out_sources"] == [[alone.sources[0].path, "", kept]]
+    grown = add_to_corpus(tmp_path / "corpus", clips, g1)
+    for fraction in (0.05, 0.9):  # by its hash it would be trained on, or held out
+        split = split_by_source(grown, fraction, 0, first.about["held_out_sources"])
+        train, held = (set(side.rows(np.arange(len(side)))) for side in (split.train, split.held_out))
+        assert set(range(kept)) <= train and set(range(kept, len(alone))) <= held
+        assert not train & held and len(train | held) == len(grown)
+        again = split_by_source(grown, fraction, 0, held_out_sources(grown, split))
+        assert np.array_equal(again.held_out.starts, split.held_out.starts)
 
 
 def test_what_was_held_out_for_want_of_others_stays_so(tmp_path: Path, g1: Robot) -> None:

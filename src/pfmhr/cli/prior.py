@@ -189,8 +189,10 @@ def sample(
     from pfmhr.robots import Robot
 
     loaded = PosePrior.load(prior)
+    body = Robot.load(robot or loaded.robot)
+    loaded.require(body)  # or the joints would get the names of another's
     poses = loaded.sample(count, generator=torch.Generator().manual_seed(seed), steps=steps)
-    Motion.from_arrays(Robot.load(robot or loaded.robot), poses.numpy(), fps=1.0).write(out)
+    Motion.from_arrays(body, poses.numpy(), fps=1.0).write(out)
     if json:
         print_json({"path": str(out), "poses": count, "seed": seed, "steps": steps})
         return 0

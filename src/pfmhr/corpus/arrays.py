@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,7 +37,8 @@ def corpus_from_array(directory: Path, poses: ArrayLike, robot: Robot, category:
         bad = np.flatnonzero(~finite)
         raise InputError("poses are NaN or infinite", got=f"{len(bad)} rows, first {bad[0]}", code="not_finite")
     mark = digest(table)
-    empty = Manifest(robot.name, robot.joint_names, mark, {"from": "array"})
+    about = zlib.crc32(repr((category, robot.joint_names)).encode())
+    empty = Manifest(robot.name, robot.joint_names, f"{mark}-{about:08x}", {"from": "array"})
 
     def write() -> Manifest:
         shards = tuple(

@@ -150,7 +150,7 @@ def add_to_corpus(
 def _run(job: _Job, start: Manifest) -> PoseCorpus:
     """Read everything that is not yet stored, on top of the corpus ``start`` describes."""
     state = _resume(job.directory, start, job.mark, job.say)
-    known = {source.digest: source.path for source in state.manifest.sources}
+    known = {source.digest: source.path for source in state.manifest.sources if source.digest}
 
     def work(item: Item) -> list[Accepted | Rejected]:
         return read_item(item, job.robot, job.config)

@@ -76,7 +76,12 @@ class PoseCorpus:
 
     def rows(self, index: ArrayLike) -> NDArray[np.float32]:
         """The poses with these row numbers, in this order, shape ``(len(index), J)``, in memory."""
-        rows = np.asarray(index, dtype=np.int64).reshape(-1)
+        given = np.asarray(index)
+        if given.size and given.dtype.kind not in "iu":
+            fix = "Of a mask take np.flatnonzero." if given.dtype == bool else None
+            text = "row numbers must be whole numbers"
+            raise InputError(text, where=self.path, got=given.dtype, fix=fix, code="bad_rows")
+        rows = given.astype(np.int64).reshape(-1)
         if len(rows) and (rows.min() < 0 or rows.max() >= self._length):
             raise InputError(
                 "row numbers outside the corpus",
@@ -139,15 +144,18 @@ class ShardedPoses:
 
     def __getitem__(self, key: Any) -> NDArray[np.float32]:
         rows, *columns = key if isinstance(key, tuple) else (key,)
+        if rows is None or rows is Ellipsis:
+            return self[:][key]
         if isinstance(rows, (int, np.integer)):
-            picked = self._corpus.rows([range(len(self))[rows]])[0]
-        elif isinstance(rows, slice):
-            picked = self._corpus.rows(np.arange(len(self))[rows])
-        else:
-            index = np.asarray(rows)
-            index = np.flatnonzero(index) if index.dtype == bool else np.where(index < 0, index + len(self), index)
-            picked = self._corpus.rows(index)
-        return picked[(..., *columns)] if columns else picked
+            return self._corpus.rows([range(len(self))[rows]])[(0, *columns)]
+        if isinstance(rows, slice):
+            return self._corpus.rows(np.arange(len(self))[rows])[(slice(None), *columns)]
+        index = np.asarray(rows)
+        if index.dtype == bool and index.shape != (len(self),):
+            raise IndexError(f"a mask of {index.shape} for {len(self)} poses")
+        index = np.flatnonzero(index) if index.dtype == bool else np.where(index < 0, index + len(self), index)
+        # Rows as numpy would pair them with columns: one by one with a list, all with a slice.
+        return self._corpus.rows(index)[(np.arange(index.size).reshape(index.shape), *columns)]
 
     def __iter__(self) -> Iterator[NDArray[np.float32]]:
         return (self[row] for row in range(len(self)))

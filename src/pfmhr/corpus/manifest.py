@@ -34,7 +34,7 @@ class Source:
     rows: int
     fps: float
     digest: str
-    """Fingerprint of the clip's poses as read, to find copies."""
+    """Fingerprint of the clip's poses as read, to find copies; empty where only some of them are here."""
     clip: str = ""
     notes: tuple[str, ...] = ()
     """What was decided while reading and repaired on request."""

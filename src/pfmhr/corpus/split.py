@@ -7,8 +7,10 @@ would measure memory.
 from __future__ import annotations
 
 import zlib
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,30 +56,48 @@ class Split:
     held_out: RowSet
 
 
-def split_by_source(corpus: PoseCorpus, fraction: float, seed: int, held_out: Collection[Sequence[str]] = ()) -> Split:
+HeldOut = Collection[Sequence[Any]]
+"""Path and clip of each source that was held out and, of one that was cut, the first of its poses that was."""
+
+
+def split_by_source(corpus: PoseCorpus, fraction: float, seed: int, held_out: HeldOut = ()) -> Split:
     """Hold out about ``fraction`` of the sources, chosen by a hash of their names.
 
-    A source keeps its side when the corpus grows, but for one that was held out because at least one has to be: a
-    prior that is extended names those of its first training as ``held_out``, path and clip of each, and they stay
-    so. A corpus of one source, as made from an array, is cut near its end instead.
+    A corpus of one source, as made from an array, is cut near its end instead. A source keeps its side when the
+    corpus grows, but for one that was held out because at least one has to be, and one that was cut: a prior that is
+    extended names those of its first training as ``held_out``, and they stay as they were.
     """
     if not 0.0 < fraction < 1.0:
         raise InputError("the held-out share must lie between 0 and 1", got=fraction, code="bad_config")
     if len(corpus) < 2:
         raise InputError("too few poses to hold any out", where=corpus.path, got=len(corpus), code="too_short")
-    if len(corpus.sources) == 1:
+    known = {(path, clip): cut[0] if cut else 0 for path, clip, *cut in held_out}
+    before = [known.get((source.path, source.clip)) for source in corpus.sources]
+    if len(before) == 1 and not before[0]:
         kept = max(1, min(len(corpus) - 1, round(len(corpus) * (1.0 - fraction))))
         return Split(RowSet.of([(0, kept)]), RowSet.of([(kept, len(corpus) - kept)]))
     ranks = [_rank(source, seed) for source in corpus.sources]
-    known = {tuple(each) for each in held_out}
-    before = [(source.path, source.clip) in known for source in corpus.sources]
-    threshold = fraction if any(before) else max(fraction, min(ranks) + 1e-12)  # at least one source is held out …
+    some = any(cut is not None for cut in before)
+    threshold = fraction if some else max(fraction, min(ranks) + 1e-12)  # at least one source is held out …
     if max(ranks) < threshold:
         threshold = max(ranks)  # … and at least one is not
     sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     for source, rank, was in zip(corpus.sources, ranks, before, strict=True):
-        sides[was or rank < threshold].append((source.start, source.rows))
-    return Split(RowSet.of(sides[0]), RowSet.of(sides[1]))
+        kept = was if was is not None else 0 if rank < threshold else source.rows
+        sides[0].append((source.start, min(kept, source.rows)))
+        sides[1].append((source.start + kept, max(0, source.rows - kept)))
+    return Split(*(RowSet.of([each for each in side if each[1]]) for side in sides))
+
+
+def held_out_sources(corpus: PoseCorpus, split: Split) -> list[list[Any]]:
+    """What :func:`split_by_source` needs of these sides to keep them when the corpus grows."""
+    starts = [source.start for source in corpus.sources]
+    names = []
+    for row in split.held_out.starts.tolist():
+        source = corpus.sources[bisect_right(starts, row) - 1]
+        cut = [row - source.start] if row > source.start else []
+        names.append([source.path, source.clip, *cut])
+    return names
 
 
 def _rank(source: Source, seed: int) -> float:

@@ -127,6 +127,7 @@ def _copy(corpus: PoseCorpus, chosen: NDArray[np.bool_], directory: Path, empty:
     for source in corpus.sources:
         taken = int(chosen[source.start : source.start + source.rows].sum())
         if taken:
-            sources.append(replace(source, start=position, rows=taken))
+            whole = taken == source.rows  # a part of a clip is no copy of it
+            sources.append(replace(source, start=position, rows=taken, digest=source.digest if whole else ""))
             position += taken
     return replace(empty, shards=tuple(shards), sources=tuple(sources))

@@ -26,6 +26,8 @@ def write_once(directory: Path, empty: Manifest, write: Callable[[], Manifest]) 
                 return existing
             raise InputError("another corpus is already here", where=directory, got=repr(existing), code="exists")
         claim(directory)
+        for record in (directory / PARTIAL).iterdir():
+            record.unlink()  # of a build whose shards are cleared away now: it must not go on behind ours
         remove_unlisted(directory, empty)
         manifest = write()
         save(manifest, directory)

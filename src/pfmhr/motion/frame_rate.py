@@ -23,7 +23,8 @@ KNOWN_SETS = {"lafan1": 30.0, "lafan": 30.0, "g1_moves": 60.0, "g1-moves": 60.0}
 HIGHEST_RATE = 10_000.0
 """Hz: no clip is resampled beyond this, and no controller is that fast; physics takes some 1,000 steps a second."""
 
-_IN_NAME = re.compile(r"(?<![0-9.])([0-9]{2,3})[ _-]?(?:hz|fps)(?![a-z0-9])", re.IGNORECASE)
+# Not the second half of a version: v1.30fps tells nothing.
+_IN_NAME = re.compile(r"(?<![0-9.])([0-9]{2,5}(?:\.[0-9]+)?)[ _-]?(?:hz|fps)(?![a-z0-9])", re.IGNORECASE)
 
 
 def require_rate(rate: float, what: str = "frame rate") -> float:
@@ -35,13 +36,11 @@ def require_rate(rate: float, what: str = "frame rate") -> float:
 
 def stated_nearby(path: Path) -> tuple[float, str] | None:
     """The rate and where it was found: the file's own name, a motions.toml above it, a known set's folder."""
-    in_name = _IN_NAME.search(path.name)
-    if in_name:
-        return float(in_name[1]), "file name"
+    if (rate := _in_name(path)) is not None:
+        return rate, "file name"
     for folder in path.absolute().parents:
-        in_folder = _IN_NAME.search(folder.name)
-        if in_folder:
-            return float(in_folder[1]), f"folder name '{folder.name}'"
+        if (rate := _in_name(folder)) is not None:
+            return rate, f"folder name '{folder.name}'"
         settings = folder / FOLDER_FILE
         if settings.is_file():
             return _from_settings(settings), str(settings)
@@ -49,6 +48,15 @@ def stated_nearby(path: Path) -> tuple[float, str] | None:
             if folder.name.lower().startswith(name):
                 return fps, f"folder name '{folder.name}'"
     return None
+
+
+def _in_name(path: Path) -> float | None:
+    """The rate that a name states; of two nobody knows which it is."""
+    rates = sorted({float(found) for found in _IN_NAME.findall(path.name)})
+    if len(rates) > 1:
+        got, fix = " and ".join(f"{rate:g} Hz" for rate in rates), "Say which it is with --fps."
+        raise InputError("the name states several frame rates", where=path, got=got, fix=fix, code="bad_fps")
+    return rates[0] if rates else None
 
 
 def _from_settings(path: Path) -> float:

@@ -34,7 +34,8 @@ def resample(motion: Motion, fps: float) -> Motion:
         return sample(cycle, np.arange(max(SHORTEST_CYCLE, round(cycle.duration * fps))) / fps, fps)
     # The tolerance keeps the last frame when duration · fps is whole up to rounding.
     count = int(np.floor(motion.duration * fps + 1e-6)) + 1
-    return sample(motion, np.arange(count) / fps, fps)
+    # One that is said to be a cycle and is none does not become one because a step is longer now.
+    return sample(replace(motion, loop=False), np.arange(count) / fps, fps)
 
 
 def require_kept_duration(motion: Motion, fps: float) -> None:

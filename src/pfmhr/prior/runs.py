@@ -8,7 +8,7 @@ from typing import Any
 
 import pfmhr
 from pfmhr.corpus import PoseCorpus
-from pfmhr.corpus.split import split_by_source
+from pfmhr.corpus.split import held_out_sources, split_by_source
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive
 from pfmhr.prior.config import PriorConfig, TrainConfig, as_json
@@ -129,7 +129,7 @@ def _finish(directory: Path, task: PriorTask, averaged: Any, about: dict[str, An
         **about,
         "steps": task.train.steps,
         "held_out_loss": task.held_out_loss(prior.denoiser),
-        "held_out_sources": task.held_out_sources(),
+        "held_out_sources": held_out_sources(task.corpus, task.split),
         "finished": True,
     }
     if rank == 0:

@@ -63,8 +63,3 @@ class PriorTask:
         """Corpus rows of a step's batch."""
         train = self.split.train
         return train.rows(batch_rows(len(train), step, self.train.batch_size, self.train.seed)).tolist()
-
-    def held_out_sources(self) -> list[list[str]]:
-        """Path and clip of every source kept from training."""
-        starts = set(self.split.held_out.starts.tolist())
-        return [[source.path, source.clip] for source in self.corpus.sources if source.start in starts]

@@ -63,7 +63,7 @@ def _held_out(prior: PosePrior) -> list[tuple[str, str]]:
             fix="Use --clips all, or train it with this version.",
             code="bad_prior",
         )
-    return [(path, clip) for path, clip in sources]
+    return [(path, clip) for path, clip, *cut in sources if not cut]  # of one that was cut the beginning was seen
 
 
 def is_among(motion: Motion, sources: Sequence[tuple[str, str]]) -> bool:

@@ -71,14 +71,17 @@ def _refuse_unfolding(rows: Any, key: str, dimensions: int) -> None:
 
 def rate(content: dict[str, Any], key: str = "fps") -> float:
     """A frame rate stored as a number or a one-element array."""
+    _refuse_unfolding(content[key], key, 1)
     values = _real(content, key).reshape(-1)
     if len(values) != 1 or not np.isfinite(values[0]) or values[0] <= 0:
-        raise InputError("impossible frame rate", expected="one positive number", got=content[key], code="bad_fps")
+        got = values[0] if len(values) == 1 else f"{len(values)} numbers"
+        raise InputError("impossible frame rate", expected="one positive number", got=got, code="bad_fps")
     return float(values[0])
 
 
 def names(content: dict[str, Any], key: str = "joint_names") -> tuple[str, ...]:
     """Joint names stored as text or bytes."""
+    _refuse_unfolding(content[key], key, 1)
     return tuple(
         name.decode() if isinstance(name, bytes) else str(name)
         for name in np.asarray(content[key]).reshape(-1).tolist()
