@@ -144,6 +144,17 @@ def test_results_can_be_had_as_json(name: str) -> None:
             "track train x -o r --modulator random --prior f",
             "--prior would change nothing with modulator random",
         ),
+        ("track train x -o r --prior g1-small --set modulator.kind=none", "--prior would change nothing without"),
+        (
+            "track train x -o r --prior g1-small --set modulator.pdf_bad=1",
+            "--set modulator.pdf_bad would change nothing with modulator pfm",
+        ),
+        (
+            "track train x -o r --reward deepmimic --set adversary.learning_rate=0.1",
+            "--set adversary.learning_rate would change nothing with reward deepmimic",
+        ),
+        ("study extension x --batch-size 1000", "--batch-size (expected a multiple of 64, got 1000)"),
+        ("bench sim --threads 0", "--threads must be at least 1"),
         ("track train x -o r --modulator pdf --prior f --pooled", "--pooled would change nothing with modulator pdf"),
         ("track eval r --horizon 0", "--horizon must be positive"),
         ("bench score --batch 0", "--batch must be at least 1"),

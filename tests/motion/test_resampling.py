@@ -100,10 +100,12 @@ def test_the_same_rate_changes_nothing(walk: Motion) -> None:
     assert np.array_equal(walk.resample(30).joint_pos, walk.joint_pos)
 
 
-def test_names_loop_and_source_are_kept(walk: Motion) -> None:
-    resampled = replace(walk, loop=True, name="walk", source="walk.csv").resample(50)
-    assert (resampled.loop, resampled.name, resampled.source) == (True, "walk", "walk.csv")
-    assert resampled.joint_names == walk.joint_names
+def test_names_and_source_and_that_it_repeats_are_kept(g1: Robot) -> None:
+    walk = replace(embedded_motion("walk", g1), name="walk", source="walk.csv")
+    for fps in (50, 30, 15):
+        resampled = walk.resample(fps)
+        assert (resampled.loop, resampled.name, resampled.source) == (True, "walk", "walk.csv")
+        assert repeats(resampled) and resampled.joint_names == walk.joint_names
 
 
 def test_what_is_no_cycle_becomes_none_by_another_rate(walk: Motion) -> None:

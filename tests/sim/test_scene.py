@@ -85,7 +85,8 @@ SERVO = '<position joint="elbow" kp="10"/>'
         (SERVO, "", "no actuator"),
         (SERVO, SERVO + '<velocity joint="elbow" kv="1"/>', "2 actuators"),
         ("<worldbody>", '<worldbody><geom name="ground" type="plane" size="1 1 1"/>', "a floor of its own"),
-        ('<body name="arm"', "<body", "cannot put this robot"),
+        ('<body name="arm"', "<body", "a name for every body"),
+        ("<worldbody>", '<worldbody><body name="mast" pos="3 0 0"/>', "a body stands before.*expected 'trunk' first"),
     ],
 )
 def test_a_robot_that_would_be_driven_with_nonsense_is_refused(

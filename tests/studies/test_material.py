@@ -13,11 +13,13 @@ from tests.score.priors import refused
 
 from pfmhr.corpus import build_corpus
 from pfmhr.motion import Motion
+from pfmhr.motion.embedded import embedded_motion
 from pfmhr.prior import NetworkConfig, PosePrior, PriorConfig, TrainConfig, train_prior
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import new_denoiser
 from pfmhr.robots import Robot
-from pfmhr.studies.material import study_motions
+from pfmhr.studies.extension import extension_study
+from pfmhr.studies.material import held_out_motions, study_motions
 
 torch.set_num_threads(1)  # two test workers share two cores
 
@@ -105,6 +107,24 @@ def test_a_prior_without_a_list_is_refused_where_it_is_needed(about: dict[str, A
         with refused("bad_prior", "--clips all"):
             study_motions(prior_of(g1, **about), [clips], seen)
     assert len(study_motions(prior_of(g1, **about), [clips], "all")) == 12
+
+
+def test_of_one_clip_none_is_left_to_study(g1: Robot, tmp_path: Path) -> None:
+    embedded_motion("squat", g1).write(tmp_path / "squat.npz")
+    corpus = build_corpus(tmp_path / "corpus", [tmp_path / "squat.npz"], g1)
+    with refused("no_transitions", "of one clip none is left", "several clips"):
+        held_out_motions([tmp_path / "squat.npz"], corpus, g1, TrainConfig())
+
+
+def test_a_clip_of_which_the_beginning_was_seen_is_not_held_out(clips: Path, g1: Robot) -> None:
+    prior = prior_of(g1, held_out_sources=[["clips/a/03.npz", "", 40], ["clips/b/10.npz", ""]])
+    assert names(study_motions(prior, [clips], "held-out")) == ["10"]
+
+
+def test_clips_that_make_no_two_halves_are_told(g1: Robot, tmp_path: Path) -> None:
+    embedded_motion("squat", g1).write(tmp_path / "squat.npz")
+    with refused("bad_input", "do not fall into two halves", "of 1 in the first half", "more clips"):
+        extension_study([tmp_path / "squat.npz"], tmp_path / "out", g1, TrainConfig())
 
 
 def test_at_most_so_many_are_chosen_by_the_seed_and_stay_in_order(clips: Path, g1: Robot) -> None:

@@ -49,6 +49,12 @@ def test_a_box_is_set_by_its_names() -> None:
     assert box == Box((0.2, 1, 0.3), (1.7, 0.5, 0.05))
 
 
+def test_whole_numbers_are_settings_like_others() -> None:
+    """As JSON, 1 and 1.0 would be two trackers."""
+    whole, point = (with_settings(TrackerConfig(), [f"agent.discount={text}"]) for text in ("1", "1.0"))
+    assert json.dumps(asdict(whole)) == json.dumps(asdict(point))
+
+
 def test_settings_within_settings_and_in_order() -> None:
     paper = with_settings(tracker_preset("paper"), ["agent.separate.momentum=0.5", "agent.std=0.1", "agent.std=0.2"])
     assert paper.agent.separate is not None and paper.agent.separate.momentum == 0.5 and paper.agent.std == 0.2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,11 @@ from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 from pfmhr.tracking import AgentConfig, EnvironmentConfig, ModulatorConfig, TrackerConfig
 from pfmhr.tracking.runs import TrackerRun, train_tracker
+from pfmhr.viewer import opening
 from pfmhr.viewer.clip_page import ClipPage
 from pfmhr.viewer.opening import kind_of, open_motions, open_prior, open_run
 from pfmhr.viewer.prior_page import PriorPage
+from pfmhr.viewer.takes import Judge
 
 TOY = """<mujoco><worldbody><body><freejoint/><geom size="0.1"/><body><joint name="hinge"/><geom size="0.1"/></body>
 </body></worldbody></mujoco>"""
@@ -57,6 +60,20 @@ def test_a_run_is_judged_as_in_its_training(run: TrackerRun, server: viser.Viser
     wanted, done = (part.take for part in page.parts)
     assert wanted.scores is None and done.scores is not None
     assert page.player.rate == 30.0
+
+
+def test_a_run_with_one_distribution_for_all_is_judged_by_that(
+    run: TrackerRun, server: viser.ViserServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Judge] = []
+    monkeypatch.setattr(opening, "Judge", lambda *args, **how: made.append(Judge(*args, **how)) or made[-1])
+    pooled = replace(run.config.modulator, kind="shuffled", pooled=True)
+    for modulator in (run.config.modulator, pooled):
+        changed = replace(run, config=replace(run.config, modulator=modulator))
+        open_run(changed, None, clip=1, start=0.5, seconds=0.5, shadows=False)
+    alone, together = (judge._calibration for judge in made)
+    assert [len(each.references) for each in (alone, together)] == [1, 2]
+    assert [len(each.distributions[0]) for each in (alone, together)] == [1, 1]
 
 
 def test_motions_and_priors_open(prior: PosePrior, g1: Robot, walk: Motion, server: viser.ViserServer) -> None:

@@ -168,6 +168,7 @@ def sim(
         output: also write the JSON here.
         json: taken as elsewhere; a bench prints its JSON with or without it.
     """
+    at_least_one(threads=threads)
     with tracking_extra():
         from pfmhr.bench.sim import bench_sim
 

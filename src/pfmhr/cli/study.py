@@ -10,6 +10,7 @@ import tyro
 
 from pfmhr.cli.console import print_json, print_table, say, teller, training_bar
 from pfmhr.cli.options import at_least_one, use_threads
+from pfmhr.errors import InputError
 
 if TYPE_CHECKING:
     from pfmhr.prior import TrainConfig
@@ -45,6 +46,9 @@ class Plan:
         from pfmhr.robots import Robot
 
         at_least_one(steps=self.steps, batch_size=self.batch_size)
+        if self.batch_size % (times := TrainConfig.distinct_times):  # of which studies have no option
+            expected = f"a multiple of {times}"
+            raise InputError("--batch-size", expected=expected, got=self.batch_size, code="bad_config")
         use_threads(self.threads)
         train = TrainConfig(steps=self.steps or steps, batch_size=self.batch_size, seed=self.seed, **training)
         return self.out or Path("runs") / name, Robot.load(self.robot), train

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,6 +16,7 @@ from pfmhr.errors import InputError
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
     from pfmhr.robots import Robot
+    from pfmhr.tracking.config import TrackerConfig
 
 Motions = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="MOTION...")]
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
@@ -96,7 +98,9 @@ def train(
     start = with_actions(tracker_preset(preset), actions)
     kind = modulator or ("none" if prior == "none" else "pfm")
     strength = given({"t_eval": t_eval, "alpha": alpha, "p_good": p_good, "p_bad": p_bad})
-    _refuse_idle(kind, {**strength, **({"pooled": pooled} if pooled else {})}, prior)
+    options = [*strength, *(["pooled"] if pooled else []), *([] if prior == "none" else ["prior"])]
+    named = {f"--{name.replace('_', '-')}": name for name in options}
+    _refuse_idle(kind, named)
     config = replace(
         start,
         environment=replace(start.environment, **given({"environments": environments})),
@@ -107,6 +111,7 @@ def train(
         **given({"samples": samples, "evaluate_every": evaluate_every, "evaluation_episodes": episodes}),
     )
     config = with_settings(config, set)
+    _refuse_idle_settings(config, set, named)
     loaded = Robot.load(robot)
     clips = [_motion(name, loaded, fps, trim) for name in motions]
     with training_bar("training") as progress:
@@ -123,22 +128,31 @@ def train(
 
 HEEDED: dict[str, tuple[str, ...]] = {
     "none": (),
-    "random": ("alpha",),
-    "pdf": ("alpha", "prior"),
-    "recon": ("alpha", "p_good", "p_bad", "pooled", "prior"),
-    "pfm": (_PFM := ("t_eval", "alpha", "p_good", "p_bad", "pooled", "prior")),
+    "random": ("alpha", "fade"),
+    "pdf": ("alpha", "fade", "prior", "pdf_good", "pdf_bad", "pdf_combine"),
+    "recon": (_CALIBRATED := ("alpha", "fade", "p_good", "p_bad", "pooled", "phases", "prior")),
+    "pfm": (_PFM := (*_CALIBRATED, "t_eval")),
     "shuffled": _PFM,
 }
-"""Options that change something, by modulator."""
+"""Settings of a modulator that change something, by its kind."""
 
 
-def _refuse_idle(kind: str, given: dict[str, object], prior: str) -> None:
-    """An option without effect would make the same tracker under another name."""
-    options = {**given, **({} if prior == "none" else {"prior": prior})}
-    idle = [f"--{name.replace('_', '-')}" for name in options if name not in HEEDED[kind]]
+def _refuse_idle(kind: str, given: Mapping[str, str]) -> None:
+    """A setting without effect would make the same tracker under another name; ``given`` as written, and its name."""
+    idle = [said for said, name in given.items() if name not in HEEDED[kind]]
     if idle:
         what = "without a modulator" if kind == "none" else f"with modulator {kind}"
         raise InputError(f"{', '.join(idle)} would change nothing {what}", code="bad_config")
+
+
+def _refuse_idle_settings(config: TrackerConfig, settings: Sequence[str], options: Mapping[str, str]) -> None:
+    """The same of ``--set``, which may change the modulator itself."""
+    names = [setting.partition("=")[0].strip() for setting in settings]
+    inside = {f"--set {name}": name.removeprefix("modulator.") for name in names if name.startswith("modulator.")}
+    _refuse_idle(config.modulator.kind, {**options, **{said: name for said, name in inside.items() if name != "kind"}})
+    idle = [f"--set {name}" for name in names if name.startswith("adversary.")] if config.reward != "add" else []
+    if idle:
+        raise InputError(f"{', '.join(idle)} would change nothing with reward {config.reward}", code="bad_config")
 
 
 def _motion(name: str, robot: Robot, fps: float | None, trim: tuple[float, float] | None) -> Motion:

@@ -78,12 +78,31 @@ class Scene:
             raise InputError("a tracker needs a robot with a free root", where=robot.path, code="bad_robot")
         self.robot, self.config = robot, config or SceneConfig()
         self.bodies = robot.body_names
+        if not all(self.bodies):
+            text = "a tracker needs a name for every body"
+            got = f"{self.bodies.count('')} without"
+            raise InputError(text, where=robot.path, got=got, code="bad_robot")
         self.model = self._compile()
+        self._refuse_bodies_before_the_root()
         joints = [self.model.joint(name).id for name in robot.joint_names]
         self.joint_positions: NDArray[np.intp] = self.model.jnt_qposadr[joints].astype(np.intp)
         self.joint_velocities: NDArray[np.intp] = self.model.jnt_dofadr[joints].astype(np.intp)
         # Actuators need not come in the order of the joints; a control in joint order would be silent nonsense.
         self.actuators: NDArray[np.intp] = np.array([self._servo(joint) for joint in joints], dtype=np.intp)
+
+    def _refuse_bodies_before_the_root(self) -> None:
+        """The first body is taken for the root wherever bodies are looked at."""
+        (free,) = np.flatnonzero(self.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+        root = int(self.model.jnt_bodyid[free])
+        if root != 1:
+            raise InputError(
+                "a body stands before the one with the free joint",
+                where=self.robot.path,
+                expected=f"'{self.model.body(root).name}' first",
+                got=self.model.body(1).name,
+                fix="Move what is not part of the robot behind it, or out of the file.",
+                code="bad_robot",
+            )
 
     def _servo(self, joint: int) -> int:
         """The actuator that drives a joint: one, which turns it to an angle in rad."""

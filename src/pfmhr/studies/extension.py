@@ -15,6 +15,7 @@ from typing import Any
 
 from pfmhr.bench.machine import provenance
 from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus
+from pfmhr.errors import InputError
 from pfmhr.files import write_json
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, extend_prior, train_prior
@@ -67,9 +68,18 @@ def extension_study(
 
 
 def _corpora(data: Sequence[Path], out: Path, robot: Robot, say: Say) -> tuple[PoseCorpus, PoseCorpus]:
-    """A corpus of every other clip, and one of all: the first grown by the rest."""
+    """A corpus of about half the clips, by the hashes of their names, and one of all: the first grown by the rest."""
     files = find_motion_files(data)
     first = [file for file in files if zlib.crc32(file.name.encode()) % 2 == 0]
+    if not 0 < len(first) < len(files):
+        raise InputError(
+            "these clips do not fall into two halves",
+            where=", ".join(map(str, data)),
+            expected="names of files that fall on both sides of a split",
+            got=f"{len(first)} of {len(files)} in the first half",
+            fix="Give more clips.",
+            code="bad_input",
+        )
     config = BuildConfig(drop_jumps=True)
     half = build_corpus(out / "corpus-half", first, robot, config, say)
     build_corpus(out / "corpus-whole", first, robot, config, say)

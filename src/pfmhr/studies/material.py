@@ -47,6 +47,9 @@ def study_motions(
 
 def held_out_motions(files: Sequence[Path], corpus: PoseCorpus, robot: Robot, train: TrainConfig) -> list[Motion]:
     """The clips that training on this corpus, or on a subset of it, leaves out."""
+    if len(corpus.sources) == 1:
+        text = "of one clip none is left to be studied: its end alone is not trained on"
+        raise InputError(text, where=corpus.sources[0].path, fix="Give several clips.", code="no_transitions")
     split = split_by_source(corpus, train.held_out, train.seed)
     starts = set(split.held_out.starts.tolist())
     sources = [(source.path, source.clip) for source in corpus.sources if source.start in starts]

@@ -120,4 +120,4 @@ def built(kind: Any, content: Any) -> Any:
         if unknown:
             raise InputError("unknown settings of a tracker", got=", ".join(sorted(unknown)), code="bad_run")
         return kind(**{name: built(hints[name], value) for name, value in content.items()})  # type: ignore[operator]
-    return content
+    return float(content) if kind is float else content  # 1 and 1.0 are the same setting

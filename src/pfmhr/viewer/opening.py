@@ -70,9 +70,10 @@ def open_run(
 
     used = run.config.modulator
     judge_prior, how = prior, {}
-    if prior is None and used.kind == "pfm":
+    if prior is None and used.kind in ("pfm", "shuffled"):
         judge_prior = PosePrior.load(used.prior)
         how = {"t_eval": used.t_eval, "ramp": Ramp(used.alpha, used.p_good, used.p_bad), "phases": used.phases}
+        how |= {"pooled": run.motions if used.pooled else ()}
     judge_prior = judge_prior or PosePrior.load("g1-small")
     judge_prior.require(run.robot)
     episode = record_episode(run, clip, start, seconds)

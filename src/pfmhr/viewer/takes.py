@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -87,11 +88,15 @@ class Judge:
         t_eval: float = 0.75,
         ramp: Ramp | None = None,
         phases: int = 1,
+        pooled: Sequence[Motion] = (),
     ) -> None:
+        """``pooled``: all references, where they share one distribution."""
         self.prior, self.rate, self.ramp = prior, rate, ramp or Ramp()
         self._score = PoseGeometryScore(prior, t_eval)
         noise = torch.Generator().manual_seed(0)
-        self._calibration = Calibration.fit(self._score, [reference], 1.0 / rate, noise, phases=phases)
+        self._calibration = Calibration.fit(
+            self._score, pooled or [reference], 1.0 / rate, noise, pooled=bool(pooled), phases=phases
+        )
 
     def scores(self, motion: Motion, frames: int) -> FrameScores:
         """What it says of a motion shown in so many frames."""
