@@ -1,4 +1,4 @@
-"""Files: JSON read with one clear error, and writing that a crash, a kill or a full disk never leaves half done."""
+"""Writing files so that a crash, a kill or a full disk never leaves one half done."""
 
 from __future__ import annotations
 
@@ -65,16 +65,6 @@ def write_json(path: Path, content: Any) -> None:
     """Write ``content`` as JSON, atomically."""
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     write_atomically(path, lambda handle: handle.write(text.encode()))
-
-
-def read_json(path: Path, code: str) -> Any:
-    """What a JSON file holds. That it is not there is for the caller to say, who knows what was expected."""
-    try:
-        return json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundError(*error.args) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"unreadable JSON: {error}", where=path, code=code) from error
 
 
 def save_figure(figure: Any, path: Path, **options: Any) -> None:

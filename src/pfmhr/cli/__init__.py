@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import TextIO
 
 from pfmhr.errors import InputError
+from pfmhr.text import json_text, printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stdout holds exactly one JSON object: the result or, after an error, ``{"error": {"code", "message", "where",
     "expected", "got", "fix"}}`` with those of the last four that are known. ``NO_COLOR`` is respected.
     """
+    if arguments is None:  # as a program, and not within one
+        _open_missing_streams()
+        warnings.showwarning = _show_warning
     given = list(sys.argv[1:] if arguments is None else arguments)
     words = [word for word in given if word != "--debug"]
     for stream in (sys.stdout, sys.stderr):
@@ -61,7 +65,8 @@ def _run(words: list[str], debug: bool) -> int:
         if isinstance(error, BrokenPipeError) and _reader_gone():
             raise
         if debug:
-            traceback.print_exc()
+            for line in traceback.format_exc().splitlines():
+                print(printable(line), file=sys.stderr)
         _tell(error if isinstance(error, InputError) else _unexpected(error), as_json)
         return 2
 
@@ -77,9 +82,25 @@ def _tell(error: InputError, as_json: bool) -> None:
     message = " ".join(str(error).split())
     print(f"pfmhr: {message}", file=sys.stderr)
     if as_json:
-        facts = {"where": error.where, "expected": error.expected, "got": error.got, "fix": error.fix}
-        told = {name: str(value) for name, value in facts.items() if value is not None}
-        print(json.dumps({"error": {"code": error.code, "message": message, **told}}, indent=2, ensure_ascii=False))
+        print(json_text({"error": {"code": error.code, "message": message, **error.facts}}))
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"pfmhr: note: {printable(str(message))}", file=sys.stderr)
+
+
+def _open_missing_streams() -> None:
+    """Let streams that were closed before we began lead nowhere; else the next file opened would take their number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
 
 
 def _reader_gone() -> bool:

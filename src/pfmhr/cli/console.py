@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -18,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pfmhr.files import make_folder, write_json
+from pfmhr.text import json_text, printable
 
 
 class _Console(Console):
@@ -39,13 +39,13 @@ def _console(to_stderr: bool) -> Console:
 
 
 def say(message: str) -> None:
-    """One line of result."""
-    _console(to_stderr=False).print(message, markup=False)
+    """One line of result; what a terminal could obey in it is escaped."""
+    _console(to_stderr=False).print(printable(message), markup=False)
 
 
 def remark(message: str) -> None:
     """One line beside the result."""
-    _console(to_stderr=True).print(message, markup=False, style="dim")
+    _console(to_stderr=True).print(printable(message), markup=False, style="dim")
 
 
 def teller(json: bool) -> Callable[[str], None]:
@@ -62,7 +62,7 @@ def write_result(output: Path | None, content: dict[str, Any]) -> None:
 
 def print_json(content: Any) -> None:
     """One JSON object on stdout; what is not a finite number is null there."""
-    print(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json_text(_finite(content)))
 
 
 def _finite(content: Any) -> Any:
@@ -80,7 +80,7 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))  # names of files and their content are no markup
+        table.add_row(*(Text(printable(cell)) for cell in row))  # names of files and their content are no markup
     _console(to_stderr=False).print(table)
 
 
@@ -113,7 +113,7 @@ def training_bar(what: str, remaining: bool = True) -> Iterator[Callable[[int, i
     columns += [TimeElapsedColumn(), TimeRemainingColumn()] if remaining else [TimeElapsedColumn()]
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(what, total=None, remark="")
-        yield lambda done, total, remark: progress.update(task, completed=done, total=total, remark=remark)
+        yield lambda done, total, text: progress.update(task, completed=done, total=total, remark=printable(text))
 
 
 def _lines(what: str, remaining: bool) -> Callable[[int, int, str], None]:

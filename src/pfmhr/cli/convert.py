@@ -30,6 +30,7 @@ def convert(
     clip: str | None = None,
     joint_order: Literal["robot", "breadth_first"] = "robot",
     fill_missing: bool = False,
+    to_origin: bool = False,
     clip_limits: bool = False,
     drop_jumps: bool = False,
     trim: tuple[float, float] | None = None,
@@ -55,6 +56,7 @@ def convert(
         clip: which clip, for files that hold several.
         joint_order: order of a nameless file's joints: the robot's own, or Isaac's breadth-first.
         fill_missing: set joints the file lacks to the default pose.
+        to_origin: let the clip start above the origin, for files with coordinates of a map.
         clip_limits: move joints outside their limits onto them.
         drop_jumps: keep the longest stretch without a single-frame jump.
         trim: keep the time from START to STOP, in s.
@@ -63,7 +65,9 @@ def convert(
     refuse_replacing([target], [source, robot])
     machine = Robot.load(robot)
     order = machine.breadth_first_names if joint_order == "breadth_first" else None
-    motion = Motion.read(source, machine, fps=fps, clip=clip, joint_order=order, fill_missing=fill_missing)
+    motion = Motion.read(
+        source, machine, fps=fps, clip=clip, joint_order=order, fill_missing=fill_missing, to_origin=to_origin
+    )
     said = list(motion.notes)
     if trim is not None:
         motion, sentence = trim_to(motion, *trim)

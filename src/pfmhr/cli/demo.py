@@ -64,17 +64,17 @@ def demo(out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("demo"), fas
     use_threads(None)
     robot = Robot.load("g1")
     say(f"1. The robot: {robot.name}, {robot.num_joints} joints from {robot.joint_names[0]} to {robot.joint_names[-1]}")
-    say("\n2. Motions the project makes itself")
+    step("2. Motions the project makes itself")
     show_motions(robot, out)
-    say("\n3. Checks: the walk, and broken copies of it")
+    step("3. Checks: the walk, and broken copies of it")
     show_checks(robot)
-    say(f"\n4. A pose corpus: {len(CLIPS)} clips x {length.variations} variations")
+    step(f"4. A pose corpus: {len(CLIPS)} clips x {length.variations} variations")
     corpus = make_corpus(robot, out / f"corpus-{length.variations}", length.variations)
     prior = _prior(robot, corpus, out, length)
     intact = _score(robot, prior, embedded_motion("walk", robot), out)
     runs = _trackers(length, prior, out)
     page = _report(runs, prior, intact, out)
-    say(f"\nNext: pfmhr check YOUR_FILES, pfmhr view, pfmhr track train YOUR_CLIP -o runs/x --prior {prior}")
+    step(f"Next: pfmhr check YOUR_FILES, pfmhr view, pfmhr track train YOUR_CLIP -o runs/x --prior {prior}")
     say(str(page))
     return 0
 
@@ -82,11 +82,11 @@ def demo(out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("demo"), fas
 def _prior(robot: Robot, corpus: PoseCorpus, out: Path, length: Length) -> str:
     """Directory of a prior trained on the corpus, or the name of the bundled one."""
     if not length.prior_steps:
-        say("\n5. The prior: g1-small, which comes with the package")
+        step("5. The prior: g1-small, which comes with the package")
         return "g1-small"
     from pfmhr.prior import PriorConfig, TrainConfig, preset, train_prior
 
-    say(f"\n5. A prior of these poses: 6 x 256, {length.prior_steps} steps (a real one takes thousands)")
+    step(f"5. A prior of these poses: 6 x 256, {length.prior_steps} steps (a real one takes thousands)")
     config = PriorConfig(network=preset("small"))
     folder = out / f"prior-{length.prior_steps}"
     with training_bar("training the prior") as progress:
@@ -115,7 +115,7 @@ def _score(robot: Robot, name: str, clip: Motion, out: Path) -> Section:
     calibration.save(out / "calibration.npz")
     noise = np.random.default_rng(0).normal(scale=TREMBLE, size=clip.joint_pos.shape)
     clips = {"as made": clip, "trembling": replace(clip, joint_pos=clip.joint_pos + noise)}
-    say("\n6. The Pose Geometry Score: do the joints change together as they should?")
+    step("6. The Pose Geometry Score: do the joints change together as they should?")
     columns = ("median_score", "mean_percentile", "mean_multiplier", "share_cut")
     rows = []
     for what, motion in clips.items():
@@ -148,7 +148,7 @@ def _trackers(length: Length, prior: str, out: Path) -> list[Path]:
         from pfmhr.experiments import Matrix, run_matrix
         from pfmhr.tracking.compare import COLUMNS, as_text, grouped
 
-    say(f"\n7. Two trackers of the {length.clip}, {length.samples:,} samples each: ADD without and with the prior")
+    step(f"7. Two trackers of the {length.clip}, {length.samples:,} samples each: ADD without and with the prior")
     declared, folder = out / "trackers.toml", out / f"trackers-{length.samples}"
     quoted = json.dumps(prior, ensure_ascii=False)  # a string of toml is written like one of JSON
     about = {"clip": length.clip, "samples": length.samples, "every": length.evaluate_every}
@@ -166,10 +166,16 @@ def _trackers(length: Length, prior: str, out: Path) -> list[Path]:
     return runs
 
 
+def step(title: str) -> None:
+    """The title of one step, a blank line before it."""
+    say("")
+    say(title)
+
+
 def _report(runs: list[Path], prior: str, intact: Section, out: Path) -> Path:
     from pfmhr.report import build_report
 
-    say("\n8. The report")
+    step("8. The report")
     page = out / "report.html"
     build_report(runs, page, prior, "PFM-HR: the demo", before=[intact], say=lambda text: say(f"   {text}"))
     return page

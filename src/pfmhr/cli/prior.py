@@ -10,6 +10,8 @@ import tyro
 
 from pfmhr.cli.console import print_json, print_table, say, teller, training_bar
 from pfmhr.cli.options import given, use_threads
+from pfmhr.errors import InputError
+from pfmhr.layout import HUB
 
 Corpus = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")]
 Prior = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PRIOR")]
@@ -123,7 +125,7 @@ def extend(
         pfmhr prior extend runs/prior corpora/more
 
     Args:
-        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        prior: a directory, a bundled prior's name, or hf:owner/name.
         corpus: the corpus to go on with: old data and new.
         out: directory of the new run; PRIOR-extended unless said.
         robot: path of the MJCF, for a robot that is not bundled.
@@ -141,6 +143,8 @@ def extend(
 
     use_threads(threads)
     start, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
+    if out is None and prior.startswith(HUB):
+        raise InputError("name a directory for the extended prior", where=prior, fix="With -o.", code="usage")
     target = out or Path(f"{prior.rstrip('/')}-extended")
     # The same share of sources is held out, or it would learn what it is judged by.
     before = start.about.get("training", {})
@@ -174,7 +178,7 @@ def sample(
         pfmhr prior sample g1-small -o poses.npz --count 100
 
     Args:
-        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        prior: a directory, a bundled prior's name, or hf:owner/name.
         out: the npz to write.
         robot: path of the MJCF, for a robot that is not bundled.
         count: how many poses.
@@ -207,7 +211,7 @@ def info(prior: Prior, /, json: bool = False) -> int:
         pfmhr prior info g1-small
 
     Args:
-        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        prior: a directory, a bundled prior's name, or hf:owner/name.
         json: print one JSON object.
     """
     from dataclasses import asdict

@@ -31,7 +31,7 @@ def evaluate(
         pfmhr prior eval runs/prior corpora/mine -o runs/prior/eval
 
     Args:
-        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        prior: a directory, a bundled prior's name, or hf:owner/name.
         corpus: the corpus it was trained on, or another one.
         out: folder for eval.json and a page of plots.
         robot: path of the MJCF, for a robot that is not bundled.

@@ -38,7 +38,7 @@ def rollouts(
 
     Args:
         runs: directory of a tracking run, or of the same run at several moments.
-        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        prior: a directory, a bundled prior's name, or hf:owner/name.
         out: folder for json and csv.
         times: flow times to judge at; 0.3, 0.5, 0.75 and 0.9 unless said.
         p_good: percentile of the reference from which on nothing is cut.

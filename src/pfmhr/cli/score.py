@@ -56,7 +56,7 @@ def score(
 
     Args:
         motions: motion files and folders.
-        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        prior: a directory, a bundled prior's name, or hf:owner/name.
         robot: path of the MJCF, for a robot that is not bundled.
         out: folder for csv files and pictures.
         reference: a motion file whose own scores say what is normal.
@@ -133,7 +133,7 @@ def calibrate(
     Args:
         motions: the reference motions, numbered in the order given.
         out: the calibration file.
-        prior: a directory, a bundled prior's name, or a Hugging Face repository id.
+        prior: a directory, a bundled prior's name, or hf:owner/name.
         robot: path of the MJCF, for a robot that is not bundled.
         t_eval: flow time of the score.
         samples: corruption samples averaged per transition.
@@ -146,10 +146,10 @@ def calibrate(
     """
     import torch
 
+    from pfmhr.layout import CONFIG, WEIGHTS
     from pfmhr.prior import PosePrior
     from pfmhr.reward import Calibration
     from pfmhr.score import PoseGeometryScore
-    from pfmhr.training.artefact import CONFIG, WEIGHTS
 
     loaded = PosePrior.load(prior)
     clips = _read(motions, _robot_of(robot or loaded.robot), fps)

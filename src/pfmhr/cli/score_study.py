@@ -24,7 +24,7 @@ class Material:
     """What a study of a trained prior looks at."""
 
     prior: str
-    """A directory, a bundled prior's name, or a Hugging Face repository id."""
+    """A directory, a bundled prior's name, or hf:owner/name."""
     data: tuple[Path, ...]
     """Motion files and folders."""
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("runs/studies")

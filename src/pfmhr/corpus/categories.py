@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
+from pfmhr.foreign import read_text
 
 UNKNOWN = "unknown"
 _CATEGORY_COLUMNS = ("package", "category")
@@ -88,11 +90,12 @@ def read_metadata(path: Path) -> Metadata:
 
 def _csv_rows(path: Path) -> list[dict[str, Any]]:
     try:
-        with open(path, newline="", encoding="utf-8-sig") as handle:
-            return list(csv.DictReader(handle))
+        return list(csv.DictReader(io.StringIO(read_text(path), newline="")))
     except FileNotFoundError:
         raise InputError("no such metadata table", where=path, code="not_found") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except InputError as error:
+        raise error.at(path, code="bad_metadata") from error
+    except csv.Error as error:
         raise InputError(f"unreadable metadata table: {error}", where=path, code="bad_metadata") from error
 
 

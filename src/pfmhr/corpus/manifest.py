@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.files import read_json, write_atomically
+from pfmhr.files import write_atomically
+from pfmhr.foreign import as_dataclass, read_json
 
 FILE_NAME = "manifest.json"
 FORMAT = "pfmhr-corpus"
 VERSION = 1
+MAX_MANIFEST_BYTES = 256 * 2**20
+"""Some 800,000 sources."""
 
 
 @dataclass(frozen=True)
@@ -100,23 +103,25 @@ def load(directory: Path) -> Manifest:
         raise InputError(
             "unknown corpus version", where=path, expected=VERSION, got=content.get("version"), code="bad_corpus"
         )
+    entries = {name: value for name, value in content.items() if name not in ("format", "version", "poses")}
     try:
-        manifest = Manifest(
-            robot=content["robot"],
-            joint_names=tuple(content["joint_names"]),
-            fingerprint=content["fingerprint"],
-            settings=content["settings"],
-            shards=tuple(Shard(**shard) for shard in content["shards"]),
-            sources=tuple(source_from_json(source) for source in content["sources"]),
-            rejected=tuple(Rejected(**rejected) for rejected in content["rejected"]),
-            skipped=content["skipped"],
-            additions=tuple(content["additions"]),
-        )
-    except (KeyError, TypeError) as error:
-        raise InputError(f"damaged corpus manifest: {error}", where=path, code="bad_corpus") from error
+        manifest = as_dataclass(Manifest, entries, "the corpus manifest", "bad_corpus")
+    except InputError as error:
+        raise error.at(path) from None
     if any("/" in shard.file or "\\" in shard.file for shard in manifest.shards):
         raise InputError("a shard lies outside the corpus", where=path, code="bad_corpus")
+    _require_rows(manifest, path)
     return manifest
+
+
+def _require_rows(manifest: Manifest, path: Path) -> None:
+    """Refuse sources that lie outside the rows there are."""
+    if any(shard.rows < 0 for shard in manifest.shards):
+        raise InputError("a shard of less than no rows", where=path, code="bad_corpus")
+    for source in manifest.sources:
+        if source.start < 0 or source.rows < 0 or source.start + source.rows > manifest.poses:
+            got = f"{source.path}: rows {source.start} to {source.start + source.rows} of {manifest.poses}"
+            raise InputError("a source lies outside the corpus", where=path, got=got, code="bad_corpus")
 
 
 def source_from_json(content: dict[str, Any]) -> Source:
@@ -141,7 +146,7 @@ def encode(content: dict[str, Any]) -> bytes:
 def decode(path: Path) -> dict[str, Any]:
     """A JSON object from a file, or a clear error."""
     try:
-        content = read_json(path, "bad_corpus")
+        content = read_json(path, "bad_corpus", MAX_MANIFEST_BYTES)
     except FileNotFoundError:
         raise InputError(
             "no corpus here", where=path.parent, expected=f"a folder with {FILE_NAME}", code="not_found",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pfmhr.corpus.manifest import Shard
 from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
+from pfmhr.foreign import require_file
 
 SHARD_ROWS = 2**20
 """A shard is closed at the first clip that brings it to this many rows (121 MB for 29 joints)."""
@@ -47,9 +48,11 @@ def open_shard(directory: Path, shard: Shard, joints: int) -> NDArray[np.float32
     """A read-only memory map of a shard, its size and type checked, its content not read."""
     path = directory / shard.file
     try:
-        size = path.stat().st_size
+        size = require_file(path)
     except FileNotFoundError:
         raise InputError("a shard of the corpus is missing", where=path, code="bad_corpus") from None
+    except InputError as error:
+        raise error.at(path, code="bad_corpus") from None
     expected = len(_header(shard.rows, joints)) + 4 * shard.rows * joints
     if size != expected:
         raise InputError(

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from pfmhr.distance.network import DistanceNetwork, DistanceNetworkConfig
 from pfmhr.errors import InputError
+from pfmhr.foreign import as_dataclass, locate
+from pfmhr.inputs import BROKEN, as_poses
 from pfmhr.prior.artefact import bundled_priors
 from pfmhr.robots import Robot
-from pfmhr.training.artefact import load_weights, read_config, write_artefact
+from pfmhr.training.artefact import load_network, read_config, write_artefact
+from pfmhr.training.identity import hash_of
 
-FORMAT, VERSION, KIND = "pfmhr-distance", 1, "distance field"
+FORMAT, VERSION, KIND, CODE = "pfmhr-distance", 1, "distance field", "bad_distance_field"
 
 
 @dataclass(eq=False)
@@ -84,12 +85,11 @@ class PoseDistanceField:
 
     @property
     def hash(self) -> str:
-        """Identifies the weights."""
-        checksum = hashlib.sha256(repr((self.joint_names, self.parents)).encode())
-        for name, value in sorted(self.network.state_dict().items()):
-            checksum.update(name.encode())
-            checksum.update(value.cpu().contiguous().numpy().tobytes())
-        return checksum.hexdigest()
+        """Identifies the field by all that its distances depend on: weights, network, joints and their tree.
+
+        Sizes of the network show in the weights; the limits serve :meth:`project` alone.
+        """
+        return hash_of((self.joint_names, self.parents), self.network.state_dict())
 
     def save(self, directory: str | Path) -> None:
         """Write ``model.safetensors``, ``config.json`` and ``README.md``."""
@@ -108,24 +108,16 @@ class PoseDistanceField:
         write_artefact(Path(directory), self.network, FORMAT, VERSION, content, card)
 
     @staticmethod
-    def load(directory: str | Path, robot: Robot | None = None) -> PoseDistanceField:
-        """Read a field; with ``robot`` given, one for other joints is refused."""
-        place = _place(directory)
-        config = read_config(place, FORMAT, VERSION, KIND)
+    def load(source: str | Path, robot: Robot | None = None) -> PoseDistanceField:
+        """Read a field from a directory or as ``hf:owner/name``; with ``robot`` given, others' joints are refused."""
+        place = _place(source)
+        content = read_config(place, FORMAT, VERSION, KIND)
         try:
-            sizes = _sizes(config["network"])
             # Weights about to be replaced must not cost a caller, who may have seeded it, numbers of the generator.
             with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
-                network = DistanceNetwork(config["parents"], sizes)
-                load_weights(network, place, config["weights_sha256"], KIND)
-            columns = {name: tuple(config[name]) for name in ("joint_names", "parents", "lower", "upper")}
-            if any(len(column) != network.joints for column in columns.values()):
-                raise InputError("joints, tree and limits differ in number", code="bad_distance_field")
-            loaded = PoseDistanceField(config["robot"], **columns, network=network, about=config.get("about", {}))
+                loaded = _from_config(as_dataclass(_Config, content, "the field's config", CODE), place)
         except InputError as error:
-            raise error.at(place) from None
-        except (KeyError, TypeError, IndexError, ValueError, RuntimeError) as error:
-            raise InputError(f"incomplete config: {error}", where=place, code="bad_distance_field") from error
+            raise error.at(place, code=CODE if error.code == "bad_config" else None) from None
         if robot is not None and robot.joint_names != loaded.joint_names:
             raise InputError(
                 "the field is for other joints, or for another order",
@@ -137,30 +129,46 @@ class PoseDistanceField:
         return loaded
 
     def _poses(self, poses: Tensor | NDArray[Any]) -> Tensor:
-        given = poses if isinstance(poses, Tensor) else np.ascontiguousarray(poses, dtype=np.float32)
-        values = torch.as_tensor(given, dtype=torch.float32)
-        if values.ndim != 2 or values.shape[1] != len(self.joint_names):
-            raise InputError(
-                "poses have the wrong shape",
-                expected=f"(N, {len(self.joint_names)}) rad",
-                got=tuple(values.shape),
-                code="bad_shape",
-            )
-        return values
+        return as_poses(poses, len(self.joint_names)).float()
 
 
-def _place(directory: str | Path) -> Path:
-    """The directory itself; names are those of priors."""
-    if str(directory) in bundled_priors() and not Path(directory).exists():
-        what = f"'{directory}' is a prior that comes with the package, not a distance field"
+@dataclass(frozen=True)
+class _Config:
+    """A field's ``config.json``."""
+
+    format: str
+    version: int
+    robot: str
+    joint_names: tuple[str, ...]
+    parents: tuple[int, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    network: DistanceNetworkConfig
+    weights_sha256: str
+    code_version: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
+    config_sha256: str = ""
+
+
+def _from_config(config: _Config, place: Path) -> PoseDistanceField:
+    joints = len(config.joint_names)
+    if not len(set(config.joint_names)) == len(config.parents) == len(config.lower) == len(config.upper) == joints:
+        raise InputError("joints, tree and limits differ in number", code=CODE)
+    if not all(-BROKEN < low < high < BROKEN for low, high in zip(config.lower, config.upper, strict=True)):
+        raise InputError("joint limits must be finite, the lower below the upper", code=CODE)
+
+    def make(device: str) -> DistanceNetwork:
+        return DistanceNetwork(config.parents, config.network, device)
+
+    network = load_network(make, place, config.weights_sha256, KIND)
+    limits = (config.lower, config.upper)
+    return PoseDistanceField(config.robot, config.joint_names, config.parents, *limits, network, config.about)
+
+
+def _place(source: str | Path) -> Path:
+    """Where the field lies; bundled names are those of priors."""
+    if str(source) in bundled_priors() and not Path(source).exists():
+        what = f"'{source}' is a prior that comes with the package, not a distance field"
         fix = "Make one with `pfmhr distance train`, and name its directory."
         raise InputError(what, fix=fix, code="not_found")
-    return Path(directory)
-
-
-def _sizes(content: dict[str, Any]) -> DistanceNetworkConfig:
-    """Sizes of the network as they were written; impossible ones are a fault of the file."""
-    try:
-        return DistanceNetworkConfig(**{**content, "head": tuple(content["head"])})
-    except InputError as error:
-        raise InputError(error.what, got=error.got, code="bad_distance_field") from None
+    return locate(source, KIND, {})

@@ -20,6 +20,10 @@ SHARPNESS = 100.0
 """β of every softplus: nearly a ReLU, yet smooth, for the gradient is trained too."""
 
 
+MOST_UNITS, MOST_LAYERS = 65_536, 100
+"""Far beyond PDF-HR's 512 and 3: larger numbers in a config are a mistake or a trap."""
+
+
 @dataclass(frozen=True)
 class DistanceNetworkConfig:
     """Sizes, as in PDF-HR."""
@@ -32,8 +36,10 @@ class DistanceNetworkConfig:
 
     def __post_init__(self) -> None:
         require_numbers(self, at_least_one=("feature", "hidden"))
-        if not all(units >= 1 for units in self.head):
-            raise InputError("head must be of at least 1 unit per layer", got=self.head, code="bad_config")
+        widest = max(self.feature, self.hidden, *self.head, 1)
+        if widest > MOST_UNITS or len(self.head) > MOST_LAYERS or not all(units >= 1 for units in self.head):
+            expected = f"1 to {MOST_UNITS} units per layer, at most {MOST_LAYERS} layers in the head"
+            raise InputError("impossible network", expected=expected, got=self, code="bad_config")
 
 
 def joint_parents(robot: Robot) -> tuple[int, ...]:
@@ -60,17 +66,21 @@ def _joint_above(model: mujoco.MjModel, joint: int) -> int:
 
 
 class DistanceNetwork(nn.Module):
-    """Poses in rad ``(…, J)`` → distance ``(…)``, never negative."""
+    """Poses in rad ``(…, J)`` → distance ``(…)``, never negative.
 
-    def __init__(self, parents: Sequence[int], config: DistanceNetworkConfig) -> None:
+    Made in float32 on the CPU, whatever torch's defaults are; on the device "meta" it has sizes and no memory.
+    """
+
+    def __init__(self, parents: Sequence[int], config: DistanceNetworkConfig, device: str = "cpu") -> None:
         super().__init__()
         self.joints, self.config = len(parents), config
         self._levels = _levels(parents)
         self._parents = tuple(parents)
-        self.levels = nn.ModuleList(_Level(len(level), 1 if depth == 0 else 1 + config.feature, config)
+        self.levels = nn.ModuleList(_Level(len(level), 1 if depth == 0 else 1 + config.feature, config, device)
                                     for depth, level in enumerate(self._levels))  # fmt: skip
         sizes = [self.joints * config.feature, *config.head, 1]
-        self.head = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
+        made = {"device": device, "dtype": torch.float32}
+        self.head = nn.ModuleList(nn.Linear(*pair, **made) for pair in pairwise(sizes))
 
     def forward(self, pose: Tensor) -> Tensor:
         """Distance of each pose; joints are visited from the root outwards, one level at a time."""
@@ -91,10 +101,10 @@ class DistanceNetwork(nn.Module):
 class _Level(nn.Module):
     """The small networks of all joints at one depth of the tree, side by side."""
 
-    def __init__(self, joints: int, inputs: int, config: DistanceNetworkConfig) -> None:
+    def __init__(self, joints: int, inputs: int, config: DistanceNetworkConfig, device: str) -> None:
         super().__init__()
-        self.first, self.first_bias = _linear(joints, inputs, config.hidden)
-        self.second, self.second_bias = _linear(joints, config.hidden, config.feature)
+        self.first, self.first_bias = _linear(joints, inputs, config.hidden, device)
+        self.second, self.second_bias = _linear(joints, config.hidden, config.feature, device)
 
     def forward(self, given: Tensor) -> Tensor:
         """``(joints, rows, inputs)`` → ``(joints, rows, feature)``."""
@@ -102,17 +112,24 @@ class _Level(nn.Module):
         return _softplus(torch.baddbmm(self.second_bias, hidden, self.second))
 
 
-def _linear(joints: int, inputs: int, outputs: int) -> tuple[nn.Parameter, nn.Parameter]:
+def _linear(joints: int, inputs: int, outputs: int, device: str) -> tuple[nn.Parameter, nn.Parameter]:
     bound = 1.0 / math.sqrt(inputs)
-    weight = torch.empty(joints, inputs, outputs).uniform_(-bound, bound)
-    return nn.Parameter(weight), nn.Parameter(torch.empty(joints, 1, outputs).uniform_(-bound, bound))
+
+    def drawn(*shape: int) -> nn.Parameter:
+        return nn.Parameter(torch.empty(shape, device=device, dtype=torch.float32).uniform_(-bound, bound))
+
+    return drawn(joints, inputs, outputs), drawn(joints, 1, outputs)
 
 
 def _levels(parents: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Joints by their depth in the tree."""
+    """Joints by their depth in the tree; a joint comes after its parent."""
     depth: list[int] = []
-    for parent in parents:
+    for joint, parent in enumerate(parents):
+        if not -1 <= parent < joint:
+            raise InputError("no tree of joints", expected="parents before children", got=parents, code="bad_config")
         depth.append(0 if parent < 0 else depth[parent] + 1)
+    if not depth:
+        raise InputError("no joints", code="bad_config")
     return tuple(tuple(j for j, d in enumerate(depth) if d == level) for level in range(max(depth) + 1))
 
 

@@ -7,9 +7,7 @@ the limits and labelled by its nearest neighbours, so that a push that lands nea
 
 from __future__ import annotations
 
-import json
 import math
-import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,11 +21,13 @@ from pfmhr.corpus.sampling import batch_rows
 from pfmhr.distance.neighbours import Metric, NeighbourIndex, require_neighbours
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically, write_json
+from pfmhr.foreign import load_npy, read_file, read_json
 from pfmhr.robots import Robot
 from pfmhr.training import claim, is_done
 
 MANIFEST, FORMAT = "pairs.json", "pfmhr-pairs"
 RECALL_SAMPLE = 1000
+MAX_SHARD_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,20 @@ class Pairs:
     def open(directory: Path) -> Pairs:
         """Read finished pairs."""
         try:
-            about = json.loads((directory / MANIFEST).read_bytes())
+            about = read_json(directory / MANIFEST, "bad_pairs")
             if about.get("format") != FORMAT:
                 raise ValueError(f"format {about.get('format')}")
-            table = np.concatenate([np.load(directory / name, allow_pickle=False) for name in about["shards"]])
+            names = about["shards"]
+            if any("/" in name or "\\" in name for name in names):
+                raise ValueError("a shard lies outside the directory")
+            table = np.concatenate([load_npy(read_file(directory / name, MAX_SHARD_BYTES)) for name in names])
             if table.ndim != 2 or len(table) != about["pairs"]["count"]:
                 raise ValueError(f"{table.shape} in the shards")
         except FileNotFoundError as error:
             raise InputError("no finished pairs here", where=directory, code="not_found") from error
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        except InputError as error:
+            raise error.at(directory, code="bad_pairs") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"unreadable pairs: {error}", where=directory, code="bad_pairs") from error
         return Pairs(np.ascontiguousarray(table[:, :-1]), table[:, -1].copy(), about)
 

@@ -20,6 +20,7 @@ from pfmhr.distance.network import DistanceNetwork, DistanceNetworkConfig, joint
 from pfmhr.distance.pairs import Pairs
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive
+from pfmhr.layout import CONFIG
 from pfmhr.robots import Robot
 from pfmhr.training import (
     LoopConfig,
@@ -34,7 +35,6 @@ from pfmhr.training import (
     run_loop,
     said_by_first,
 )
-from pfmhr.training.artefact import CONFIG
 from pfmhr.training.runs import refuse_others
 
 BANDS = (0.0, 0.1, 0.3, 0.6, 1.0, 2.0, np.inf)

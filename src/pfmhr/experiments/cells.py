@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +11,7 @@ from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell, Matrix
 from pfmhr.experiments.pairs import Effort
 from pfmhr.experiments.processes import FAILED, RESULT, is_finished
-from pfmhr.files import read_json
+from pfmhr.foreign import read_json
 
 ERRORS = ("success", "success_strict", "position_error", "rotation_error", "body_error")
 """What every evaluation tells and a table may want."""
@@ -73,7 +72,7 @@ class Done:
 def finished(matrix: Matrix, folder: Path) -> list[Done]:
     """The cells of a matrix that have a result, in its order."""
     done = [(cell, folder / cell.name) for cell in matrix.cells if is_finished(cell, folder / cell.name)]
-    return [Done(cell, json.loads((run / RESULT).read_bytes()), run) for cell, run in done]
+    return [Done(cell, read_json(run / RESULT, "bad_run"), run) for cell, run in done]
 
 
 def result_of_summary(summary: dict[str, Any], where: Path) -> dict[str, Any]:

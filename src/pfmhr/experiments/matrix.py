@@ -12,12 +12,7 @@ from typing import Any
 
 from pfmhr.errors import InputError
 from pfmhr.experiments.keys import METHOD, SHARED, SKILL, TOP
-
-try:
-    import tomllib  # type: ignore[import-not-found]
-except ModuleNotFoundError:  # Python 3.10
-    import tomli as tomllib  # type: ignore[import-not-found]
-
+from pfmhr.foreign import read_toml
 
 EMBEDDED = "embedded:"
 """Begins the names of clips that come with the package."""
@@ -100,11 +95,11 @@ class Matrix:
     def read(path: Path) -> Matrix:
         """From a toml file; anything unknown in it is an error, not a silent default."""
         try:
-            content = tomllib.loads(path.read_text())
+            content = read_toml(path, "bad_experiment")
         except FileNotFoundError:
             raise InputError("no such experiment", where=path, code="not_found") from None
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"unreadable toml: {error}", where=path, code="bad_experiment") from error
+        except InputError as error:
+            raise error.at(path, code="bad_experiment") from error
         _require(path, "the experiment", content, TOP, needed={"methods", "skills"})
         for name, settings in content["methods"].items():
             _require(path, f"methods.{name}", settings, METHOD, needed=set())

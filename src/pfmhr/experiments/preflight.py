@@ -8,6 +8,7 @@ from pathlib import Path
 from pfmhr.errors import InputError
 from pfmhr.experiments.cells import Done
 from pfmhr.experiments.matrix import Cell
+from pfmhr.layout import HUB
 
 SHOWN = 5
 """Missing files that are named; the others are counted."""
@@ -25,8 +26,8 @@ def require_files(cells: Sequence[Cell], place: Path, data: Path | None) -> None
         fix = "Name the folder of the clips with --data; docs/motion-files.md says where to get motions."
         raise InputError("clips are not there", where=place, got=_listed(missing), fix=fix, code="not_found")
     # A name without a slash may be one of a bundled prior, which the run itself knows.
-    priors = {str(prior) for cell in cells if "/" in str(prior := dict(cell.options).get("prior", ""))}
-    missing = sorted(prior for prior in priors if not (place / prior).is_dir())
+    priors = {str(dict(cell.options).get("prior", "")) for cell in cells}
+    missing = sorted(prior for prior in priors if _is_path(prior) and not (place / prior).is_dir())
     if missing:
         fix = "Train them first, as experiments/priors.sh does, or run the command where they are."
         raise InputError("priors are not there", where=place, got=_listed(missing), fix=fix, code="not_found")
@@ -58,8 +59,13 @@ def _prior_hash(cell: Cell, place: Path) -> str:
     from pfmhr.tracking.modulation import prior_hash
 
     prior = cell.settings["prior"]
-    where = str(place / prior) if "/" in prior else prior
+    where = str(place / prior) if _is_path(prior) else prior
     return prior_hash(ModulatorConfig(kind=cell.settings.get("modulator", "pfm"), prior=where))
+
+
+def _is_path(prior: str) -> bool:
+    """Whether it is a path, and not a bundled prior's name or a repository of Hugging Face."""
+    return "/" in prior and not prior.startswith(HUB)
 
 
 def _listed(paths: Iterable[str]) -> str:

@@ -17,7 +17,8 @@ from typing import IO, Any
 
 from pfmhr.errors import InputError
 from pfmhr.experiments.matrix import Cell, budget_of
-from pfmhr.files import make_folder, read_json, write_json
+from pfmhr.files import make_folder, write_json
+from pfmhr.foreign import parse_json, read_json
 
 RESULT, METRICS, BEGUN = "result.json", "metrics.jsonl", "run.json"
 """Files of a tracking run. Their names are repeated here because with their homes comes torch, and nothing here
@@ -110,8 +111,8 @@ class Attempt:
     def _error(self) -> dict[str, Any]:
         self.said.seek(0)
         try:
-            return json.loads(self.said.read())["error"]
-        except (ValueError, KeyError, TypeError):
+            return parse_json(self.said.read(), "bad_run")["error"]
+        except (InputError, KeyError, TypeError):
             return {}
 
     def _last_line(self) -> str:

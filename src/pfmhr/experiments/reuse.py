@@ -15,7 +15,8 @@ from pfmhr.errors import InputError
 from pfmhr.experiments.cells import result_of_summary
 from pfmhr.experiments.matrix import Cell
 from pfmhr.experiments.processes import CELL, METRICS, RESULT, is_finished, is_long_enough, is_summary
-from pfmhr.files import make_folder, read_json, write_json
+from pfmhr.files import make_folder, write_json
+from pfmhr.foreign import read_json
 
 
 @dataclass(frozen=True)

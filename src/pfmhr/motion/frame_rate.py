@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from pathlib import Path
 
 from pfmhr.errors import InputError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # type: ignore[import-not-found]
+from pfmhr.foreign import read_toml
 
 FOLDER_FILE = "motions.toml"
 """A folder may state the rate of the csv files below it: ``fps = 60``."""
@@ -60,10 +55,7 @@ def _in_name(path: Path) -> float | None:
 
 
 def _from_settings(path: Path) -> float:
-    try:
-        fps = tomllib.loads(path.read_text()).get("fps")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"not valid TOML: {error}", where=path, code="bad_settings") from error
-    if not isinstance(fps, (int, float)) or isinstance(fps, bool) or fps <= 0:
+    fps = read_toml(path, "bad_settings").get("fps")
+    if not isinstance(fps, (int, float)) or isinstance(fps, bool) or not 0 < fps < math.inf:
         raise InputError("no frame rate in it", where=path, expected="fps = <Hz>", got=fps, code="bad_settings")
     return float(fps)

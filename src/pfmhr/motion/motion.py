@@ -88,6 +88,7 @@ class Motion:
         clip: str | None = None,
         joint_order: Sequence[str] | None = None,
         fill_missing: bool = False,
+        to_origin: bool = False,
     ) -> Motion:
         """Read one motion from a file; the format is recognised from the content, or named.
 
@@ -97,10 +98,12 @@ class Motion:
             clip: which clip, for files that hold several.
             joint_order: the file's joint order, if it names none and does not use the format's own.
             fill_missing: set joints the file lacks (23-joint G1 files) to the robot's default pose.
+            to_origin: let the clip start above the origin, for files with coordinates of a map.
         """
         from pfmhr.motion.reading import ReadOptions, read_motions
 
-        options = ReadOptions(robot, fps, format, tuple(joint_order) if joint_order else None, fill_missing)
+        order = tuple(joint_order) if joint_order else None
+        options = ReadOptions(robot, fps, format, order, fill_missing, to_origin=to_origin)
         motions = read_motions(Path(path), options)
         if clip is not None:
             motions = [motion for motion in motions if motion.name == clip] or _no_clip(path, clip, motions)

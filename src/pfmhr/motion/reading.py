@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
+from pfmhr.foreign import MAX_FILE_BYTES
 from pfmhr.motion.formats import Clip, Format, read_clips
 from pfmhr.motion.frame_rate import FOLDER_FILE, require_rate, stated_nearby
 from pfmhr.motion.motion import Motion
-from pfmhr.motion.source import MAX_FILE_BYTES, clip_name, load_bytes
+from pfmhr.motion.source import clip_name, load_bytes
 from pfmhr.robots import Robot
 
 USUAL_CSV_FPS = 30.0
@@ -36,6 +38,8 @@ class ReadOptions:
     """Read a file without any stated frame rate at 30 Hz, with a note, instead of refusing it. For checks
     and corpora, where time does not enter the result."""
     max_bytes: int = MAX_FILE_BYTES
+    to_origin: bool = False
+    """Let clips start above the origin: their start is subtracted in double precision, before anything is rounded."""
 
 
 def read_motions(path: Path, options: ReadOptions) -> list[Motion]:
@@ -62,18 +66,29 @@ def _assemble(clip: Clip, path: Path, options: ReadOptions) -> Motion:
     for part, what in ((clip.root_pos, "root positions"), (clip.root_quat, "root orientations")):
         if len(part) != frames:
             raise InputError(f"joints and {what} differ in length", expected=frames, got=len(part), code="bad_shape")
+    root_pos, moved = _to_origin(clip.root_pos) if options.to_origin else (clip.root_pos, ())
     return Motion(
         joint_pos=joints,
         fps=fps,
-        root_pos=clip.root_pos,
+        root_pos=root_pos,
         root_quat=clip.root_quat,
         joint_names=options.robot.joint_names,
         robot=options.robot.name,
         loop=clip.loop,
         name=clip.name or clip_name(path),
         source=str(path),
-        notes=(*notes, *fps_note),
+        notes=(*notes, *fps_note, *moved),
     )
+
+
+def _to_origin(root_pos: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Root positions (T, 3) from above the origin on, and what was done."""
+    start = np.asarray(root_pos[:1, :2], dtype=np.float64)
+    if not start.size or not np.isfinite(start).all():
+        raise InputError("the clip has no start to move to the origin", got=start.tolist(), code="not_finite")
+    x, y = start[0]
+    relative = np.asarray(root_pos, dtype=np.float64) - [x, y, 0.0]
+    return relative, (f"moved its start from ({x:.10g}, {y:.10g}) m to the origin",)
 
 
 def _in_robot_order(clip: Clip, options: ReadOptions) -> tuple[NDArray[np.floating], tuple[str, ...]]:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Slerp
 
 from pfmhr.errors import InputError
+from pfmhr.foreign import MAX_FILE_BYTES
 from pfmhr.motion.cycle import closed, repeats
 from pfmhr.motion.frame_rate import HIGHEST_RATE, require_rate
 from pfmhr.motion.motion import Motion
-from pfmhr.motion.source import MAX_FILE_BYTES
 
 SHORTEST_CYCLE = 3
 """Frames without which a clip cannot say that it repeats."""

@@ -16,7 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pfmhr.errors import InputError
-from pfmhr.motion.source import MAX_FILE_BYTES, too_large
+from pfmhr.foreign import MAX_FILE_BYTES, too_large
+
+MAX_OBJECTS = 20_000_000
+"""Objects that a pickle's program may make, its floats aside: a byte of the file may ask for a hundred of memory."""
 
 _ARRAY_KINDS = frozenset("fiub")
 _NUMPY_MODULES = ("numpy.core.multiarray", "numpy._core.multiarray")
@@ -30,9 +33,11 @@ def load_plain(data: bytes, max_bytes: int = MAX_FILE_BYTES) -> Any:
     """
     data = _unpack_joblib(data, max_bytes)
     try:
-        return _finish(_Reader(io.BytesIO(data)).load(), {})
+        return _finish(_Reader(io.BytesIO(data), max_bytes).load(), {})
     except InputError:
         raise
+    except RecursionError:
+        raise _refused("containers nested too deep") from None
     except (EOFError, struct.error, pickle.UnpicklingError) as error:
         truncated = isinstance(error, (EOFError, struct.error)) or "truncated" in str(error) or "ran out" in str(error)
         truncated = truncated or "exhausted" in str(error)
@@ -169,17 +174,49 @@ def _lookup(module: str, name: str) -> Any:
 _PythonUnpickler: Any = pickle._Unpickler
 
 
+_SMALL = (pickle.BINFLOAT, pickle.BININT1, pickle.BINGET, pickle.LONG_BINGET, pickle.POP)
+"""Operations of which a table may need one for every cell; what they make is no larger than the file."""
+
+
+def _counted(step: Any) -> Any:
+    def run(reader: _Reader) -> None:
+        reader.objects += 1
+        if reader.objects > MAX_OBJECTS:
+            raise _refused(f"more than {MAX_OBJECTS:,} objects")
+        step(reader)
+
+    return run
+
+
+def _then_count_copy(step: Any) -> Any:
+    def run(reader: _Reader) -> None:
+        step(reader)
+        reader.count_copy()
+
+    return run
+
+
 class _Reader(_PythonUnpickler):
     """Python's own unpickler, which keeps its memo in a dict: the C one can be told to allocate gigabytes.
 
-    joblib writes an array's bytes right after its wrapper object; they are picked up as they pass.
+    Objects and copied bytes are counted and bounded. joblib writes an array's bytes right after its wrapper
+    object; they are picked up as they pass.
     """
 
     dispatch: ClassVar[dict[int, Any]] = dict(_PythonUnpickler.dispatch)
 
-    def __init__(self, stream: io.BytesIO) -> None:
+    def __init__(self, stream: io.BytesIO, max_bytes: int) -> None:
         super().__init__(stream)
-        self.stream = stream
+        self.stream, self.max_bytes = stream, max_bytes
+        self.objects = self.copied = 0
+
+    def count_copy(self) -> None:
+        """Content may be copied as often as the program says so: all copies together are bounded as a file is."""
+        made = self.stack[-1]
+        self.copied += made.value.nbytes if isinstance(made, _Array) and made.value is not None else 0
+        self.copied += len(made) if isinstance(made, (bytes, bytearray)) else 0
+        if self.copied > self.max_bytes:
+            raise too_large(None, self.copied, self.max_bytes)
 
     def find_class(self, module: str, name: str) -> Any:
         return _lookup(module, name)
@@ -224,8 +261,12 @@ class _Reader(_PythonUnpickler):
         super().load_build()
         if isinstance(wrapper, _JoblibArray):
             self.stack[-1] = self._read_array(vars(wrapper))
+        self.count_copy()
 
     dispatch[pickle.BUILD[0]] = load_build
+
+    for _opcode in (pickle.REDUCE, pickle.NEWOBJ, pickle.NEWOBJ_EX, pickle.OBJ, pickle.INST):
+        dispatch[_opcode[0]] = _then_count_copy(dispatch[_opcode[0]])
 
     def _read_array(self, wrapper: dict[str, Any]) -> np.ndarray:
         dtype, shape = wrapper["dtype"], tuple(int(size) for size in wrapper["shape"])
@@ -238,6 +279,11 @@ class _Reader(_PythonUnpickler):
         if len(raw) < count:
             raise EOFError
         return _array(raw, dtype, shape, "F" if wrapper.get("order") == "F" else "C")
+
+
+_Reader.dispatch = {
+    code: step if bytes([code]) in _SMALL else _counted(step) for code, step in _Reader.dispatch.items()
+}
 
 
 def _unpack_joblib(data: bytes, max_bytes: int) -> bytes:

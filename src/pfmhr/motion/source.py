@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
-from stat import S_ISREG
 
 from pfmhr.errors import InputError
-
-MAX_FILE_BYTES = 512 * 2**20
-"""Larger files, packed or unpacked, are refused: they would not fit the memory bound of a build."""
+from pfmhr.foreign import MAX_FILE_BYTES, read_file, too_large
 
 MOTION_SUFFIXES = (".csv", ".csv.gz", ".pkl", ".pickle", ".npz")
 """What a folder is searched for."""
@@ -23,20 +20,9 @@ def load_bytes(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     """
     path = Path(path)
     try:
-        if path.is_dir():
-            raise InputError("this is a folder, not a motion file", where=path, code="not_a_file")
-        about = path.stat()
-        if not S_ISREG(about.st_mode):
-            # Such a thing may never end, and has no size to tell by.
-            raise InputError("this is a device, a pipe or a socket, not a file", where=path, code="not_a_file")
-        size = about.st_size
-        if size > max_bytes:
-            raise too_large(path, size, max_bytes)
-        data = path.read_bytes()
+        data = read_file(path, max_bytes)
     except FileNotFoundError:
         raise InputError("no such file", where=path, code="not_found") from None
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", where=path, code="unreadable") from error
     if data[:2] == b"\x1f\x8b":
         data = _unzip(data, path, max_bytes)
     return _without_mark(_refuse_non_motions(data, path))
@@ -92,18 +78,6 @@ def _without_mark(data: bytes) -> bytes:
         except UnicodeDecodeError:
             return data
     return data
-
-
-def too_large(path: object, size: int, max_bytes: int) -> InputError:
-    """The error for a file beyond the memory bound."""
-    return InputError(
-        "file too large",
-        where=path,
-        expected=f"at most {max_bytes / 2**20:.0f} MB",
-        got=f"{size / 2**20:.0f} MB or more",
-        fix="Split it into several files.",
-        code="too_large",
-    )
 
 
 def clip_name(path: Path) -> str:

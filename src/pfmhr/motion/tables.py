@@ -13,6 +13,8 @@ from pfmhr.errors import InputError
 from pfmhr.native import load_library
 
 _BLANK = (b" ", b"\t", b"\r", b"\n", b"\0")
+PRECISE = 1000.0
+"""From this number on float32 has steps of more than 0.00006."""
 NATIVE_LIBRARY = Path(__file__).with_name("_table.so")
 
 
@@ -47,6 +49,15 @@ def parse_table(text: bytes, native: bool = True, line: int = 1) -> NDArray[np.f
         if table.shape[1] != columns or len(table) != _lines(text):
             raise _locate(text, columns, None, line)
     return table
+
+
+def precise_columns(text: bytes, table: NDArray[np.float32], columns: slice) -> NDArray[np.floating]:
+    """Columns of a table parsed from ``text``; in double precision where single would lose millimetres."""
+    rounded = table[:, columns]
+    if not len(rounded) or not np.abs(rounded).max() > PRECISE:  # NaN stays as it is
+        return rounded
+    names = range(*columns.indices(table.shape[1]))
+    return np.loadtxt(io.BytesIO(text), delimiter=",", ndmin=2, comments=None, usecols=tuple(names))
 
 
 def native_parser() -> ctypes.CDLL | None:

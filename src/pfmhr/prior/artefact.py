@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+import torch
 
 import pfmhr
-from pfmhr.errors import InputError, unknown_name
-from pfmhr.prior.config import as_json, prior_config_from_json
+from pfmhr.errors import InputError
+from pfmhr.foreign import as_dataclass, locate
+from pfmhr.prior.config import PriorConfig, as_json
+from pfmhr.prior.denoiser import Denoiser
+from pfmhr.prior.network import PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
-from pfmhr.prior.prior import PosePrior, new_denoiser
-from pfmhr.training.artefact import CARD, CONFIG, WEIGHTS, load_weights, read_config, write_artefact
+from pfmhr.prior.prior import PosePrior
+from pfmhr.training.artefact import load_network, read_config, write_artefact
 
 FORMAT, VERSION = "pfmhr-prior", 1
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def bundled_priors() -> dict[str, Path]:
@@ -40,53 +45,45 @@ def save_prior(prior: PosePrior, directory: Path) -> None:
 
 
 def load_prior(source: str | Path) -> PosePrior:
-    """Load from a directory, a bundled name, or a Hugging Face repository id."""
-    directory = _locate(source)
-    config = read_config(directory, FORMAT, VERSION, "prior")
+    """Load from a directory, a bundled name, or ``hf:owner/name``."""
+    directory = locate(source, "prior", bundled_priors())
+    content = read_config(directory, FORMAT, VERSION, "prior")
     try:
-        settings = prior_config_from_json(config["prior"])
-        normalisation = Normalisation.from_json(config["normalisation"])
-        joint_names = tuple(config["joint_names"])
-        denoiser = new_denoiser(settings, len(joint_names))
-        load_weights(denoiser.network, directory, config["weights_sha256"], "prior")
-        return PosePrior(settings, normalisation, config["robot"], joint_names, denoiser, about=config.get("about", {}))
+        about = as_dataclass(_Config, content, "the prior's config", "bad_prior")
+        _require_names(about)
+        joints = len(about.joint_names)
+
+        def make(device: str) -> PoseNetwork:
+            return PoseNetwork(joints, about.prior.network, device)
+
+        with torch.random.fork_rng(devices=[]):  # weights about to be replaced cost nobody random numbers
+            network = load_network(make, directory, about.weights_sha256, "prior")
+        denoiser = Denoiser(network, about.prior.prediction, about.prior.delta)
+        return PosePrior(about.prior, about.normalisation, about.robot, about.joint_names, denoiser, about=about.about)
     except InputError as error:
-        raise error.at(directory) from None
-    except (KeyError, TypeError) as error:
-        raise InputError(f"incomplete prior config: {error}", where=directory / CONFIG, code="bad_prior") from error
+        raise error.at(directory, code="bad_prior" if error.code == "bad_config" else None) from None
 
 
-def _locate(source: str | Path) -> Path:
-    path, text = Path(source), str(source)
-    if path.is_dir():
-        return path
-    bundled = bundled_priors()
-    if text in bundled:
-        return bundled[text]
-    if path.exists():
-        raise InputError("a prior is a directory", where=path, got="a file", code="bad_prior")
-    if _REPOSITORY.fullmatch(text) and not text.startswith((".", "/")):
-        return _download(text)
-    raise unknown_name("prior", text, [*bundled, "a directory", "or a Hugging Face repository id (owner/name)"])
+@dataclass(frozen=True)
+class _Config:
+    """A prior's ``config.json``."""
+
+    format: str
+    version: int
+    robot: str
+    joint_names: tuple[str, ...]
+    prior: PriorConfig
+    normalisation: Normalisation
+    weights_sha256: str
+    code_version: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
+    config_sha256: str = ""
 
 
-def _download(repository: str) -> Path:
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise InputError(
-            f"no directory '{repository}', and loading it from Hugging Face needs huggingface_hub",
-            fix="`pip install 'pfm-hr[hub]'`, or check the path.",
-            code="missing_extra",
-        ) from None
-    try:
-        return Path(snapshot_download(repository, allow_patterns=[WEIGHTS, CONFIG, CARD]))
-    except Exception as error:  # the hub's client raises many kinds; each means the same to the caller
-        raise InputError(
-            f"no directory '{repository}', and Hugging Face did not give it either: {str(error).splitlines()[0][:200]}",
-            fix="Check the path, the name or the connection.",
-            code="not_found",
-        ) from error
+def _require_names(about: _Config) -> None:
+    names = about.joint_names
+    if not names or len(set(names)) < len(names):
+        raise InputError("joints are missing or named twice", got=", ".join(names[:5]), code="bad_prior")
 
 
 def _card(prior: PosePrior) -> str:

@@ -54,17 +54,6 @@ class TrainConfig(LoopConfig):
             )
 
 
-def prior_config_from_json(content: dict[str, Any]) -> PriorConfig:
-    """As :func:`dataclasses.asdict` wrote it."""
-    return PriorConfig(
-        network=NetworkConfig(**content["network"]),
-        prediction=content["prediction"],
-        normalisation=content["normalisation"],
-        time=TimeSampling(**content["time"]),
-        delta=content["delta"],
-    )
-
-
 def as_json(config: PriorConfig | TrainConfig) -> dict[str, Any]:
     """Plain data for a config file."""
     return asdict(config)

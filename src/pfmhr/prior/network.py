@@ -13,6 +13,8 @@ from torch.nn import functional
 from pfmhr.errors import InputError, unknown_name
 
 NORM_EPS = 1e-6
+MOST_BLOCKS, MOST_UNITS = 1_000, 65_536
+"""Far beyond the paper's 10 and 1024: larger numbers in a config are a mistake or a trap."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,12 @@ class NetworkConfig:
     """Flow times are multiplied by this before the sinusoids, so that more than the first few of them vary."""
 
     def __post_init__(self) -> None:
-        if self.depth < 1 or self.width < 1 or self.linears_per_block not in (1, 2) or self.time_features % 2:
+        fits = 1 <= self.depth <= MOST_BLOCKS and 1 <= self.width <= MOST_UNITS and self.linears_per_block in (1, 2)
+        if not (fits and 0 < self.time_features <= MOST_UNITS and self.time_features % 2 == 0):
             raise InputError(
                 "impossible network",
-                expected="depth, width ≥ 1, linears_per_block 1 or 2, an even number of time features",
+                expected=f"1 to {MOST_BLOCKS} blocks, a width of 1 to {MOST_UNITS}, linears_per_block 1 or 2, an even "
+                f"number of time features",
                 got=self,
                 code="bad_config",
             )
@@ -64,18 +68,23 @@ def modulate(hidden: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
     return torch.addcmul(shift, hidden, 1.0 + scale)
 
 
+def _linear(inputs: int, outputs: int, device: str) -> nn.Linear:
+    return nn.Linear(inputs, outputs, device=device, dtype=torch.float32)
+
+
 class TimeEmbedding(nn.Module):
     """Flow time → sinusoids → two-layer MLP → condition vector."""
 
     frequencies: Tensor
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, device: str) -> None:
         super().__init__()
         half = config.time_features // 2
-        frequencies = torch.exp(-math.log(10_000.0) * torch.arange(half) / half) * config.time_scale
+        steps = torch.arange(half, dtype=torch.float32, device=device)
+        frequencies = torch.exp(-math.log(10_000.0) * steps / half) * config.time_scale
         self.register_buffer("frequencies", frequencies, persistent=False)
-        self.inner = nn.Linear(config.time_features, config.width)
-        self.outer = nn.Linear(config.width, config.width)
+        self.inner = _linear(config.time_features, config.width, device)
+        self.outer = _linear(config.width, config.width, device)
 
     def forward(self, flow_time: Tensor) -> Tensor:
         """Any shape of times → that shape + (width,), through a SiLU ready for the adaLN layers."""
@@ -87,10 +96,11 @@ class TimeEmbedding(nn.Module):
 class Block(nn.Module):
     """``h + gate·MLP(modulate(norm(h)))``; gate, shift and scale follow from the flow time, zero at first."""
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(self, config: NetworkConfig, device: str) -> None:
         super().__init__()
-        self.linears = nn.ModuleList(nn.Linear(config.width, config.width) for _ in range(config.linears_per_block))
-        self.adaptive = nn.Linear(config.width, 3 * config.width)
+        width = config.width
+        self.linears = nn.ModuleList(_linear(width, width, device) for _ in range(config.linears_per_block))
+        self.adaptive = _linear(width, 3 * width, device)
 
     def forward(self, hidden: Tensor, condition: Tensor) -> Tensor:
         """hidden ``(…, width)``; condition broadcasts against it."""
@@ -103,17 +113,20 @@ class Block(nn.Module):
 
 
 class PoseNetwork(nn.Module):
-    """Noisy normalised poses and flow times in, one vector per pose out."""
+    """Noisy normalised poses and flow times in, one vector per pose out.
 
-    def __init__(self, joints: int, config: NetworkConfig) -> None:
+    Made in float32 on the CPU, whatever torch's defaults are; on the device "meta" it has sizes and no memory.
+    """
+
+    def __init__(self, joints: int, config: NetworkConfig, device: str = "cpu") -> None:
         super().__init__()
         self.joints = joints
         self.config = config
-        self.time = TimeEmbedding(config)
-        self.input = nn.Linear(joints, config.width)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.depth))
-        self.adaptive = nn.Linear(config.width, 2 * config.width)
-        self.output = nn.Linear(config.width, joints)
+        self.time = TimeEmbedding(config, device)
+        self.input = _linear(joints, config.width, device)
+        self.blocks = nn.ModuleList(Block(config, device) for _ in range(config.depth))
+        self.adaptive = _linear(config.width, 2 * config.width, device)
+        self.output = _linear(config.width, joints, device)
         self._initialise()
 
     def _initialise(self) -> None:

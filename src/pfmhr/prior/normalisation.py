@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -13,8 +13,11 @@ from torch import Tensor
 from pfmhr.corpus import PoseCorpus
 from pfmhr.errors import InputError
 from pfmhr.robots import Robot
+from pfmhr.text import shown
 
 Kind = Literal["limits", "standard"]
+SMALLEST, LARGEST = 1e-6, 1e6
+"""rad: no joint spreads less or is further away."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +49,20 @@ class Normalisation:
         return Normalisation.from_limits(robot) if kind == "limits" else Normalisation.from_poses(corpus.rows(rows))
 
     @staticmethod
-    def from_json(content: dict[str, Any]) -> Normalisation:
-        """As it stands in a prior's config."""
-        return Normalisation(content["kind"], tuple(content["centre"]), tuple(content["scale"]))
-
-    @staticmethod
     def _of(kind: Kind, centre: NDArray[np.float64], scale: NDArray[np.float64]) -> Normalisation:
         # Through float32, so that the numbers stored in text are the numbers used.
         return Normalisation(kind, *(tuple(float(x) for x in v.astype(np.float32)) for v in (centre, scale)))
 
     def __post_init__(self) -> None:
-        if len(self.centre) != len(self.scale) or not all(scale > 0 for scale in self.scale):
-            raise InputError("not a normalisation: scales must be positive, one per joint", code="bad_config")
+        centres = all(abs(centre) <= LARGEST for centre in self.centre)
+        scales = all(SMALLEST <= scale <= LARGEST for scale in self.scale)
+        if len(self.centre) != len(self.scale) or not (centres and scales):
+            raise InputError(
+                "not a normalisation: a finite centre and a positive scale per joint are needed",
+                expected=f"scales from {SMALLEST:g} to {LARGEST:g} rad",
+                got=f"centres {shown(self.centre)}, scales {shown(self.scale)}",
+                code="bad_config",
+            )
 
     def tensors(self, like: Tensor) -> tuple[Tensor, Tensor]:
         """Centre and scale, shape ``(J,)``, on the device and in the precision of ``like``."""

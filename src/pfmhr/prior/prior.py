@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from pfmhr.errors import InputError
+from pfmhr.inputs import as_flow_times, as_last_axis
 from pfmhr.prior.config import PriorConfig
 from pfmhr.prior.denoiser import Denoiser
-from pfmhr.prior.network import PoseNetwork
+from pfmhr.prior.network import NetworkConfig, PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
+from pfmhr.prior.path import DELTA
 from pfmhr.robots import Robot
+from pfmhr.training.identity import hash_of
 
 
 @dataclass(eq=False)
@@ -39,7 +40,7 @@ class PosePrior:
 
     @staticmethod
     def load(source: str | Path, robot: Robot | None = None) -> PosePrior:
-        """Load a prior from a directory, by the name of a bundled one, or from a Hugging Face repository id.
+        """Load a prior from a directory, by the name of a bundled one, or as ``hf:owner/name`` from Hugging Face.
 
         With ``robot`` given, a prior for other joints is refused.
         """
@@ -63,13 +64,15 @@ class PosePrior:
 
     @property
     def hash(self) -> str:
-        """Identifies weights and normalisation: a calibration made with this prior fits no other."""
-        checksum = hashlib.sha256()
-        for name, value in sorted(self.denoiser.state_dict().items()):
-            checksum.update(name.encode())
-            checksum.update(value.detach().cpu().contiguous().numpy().tobytes())
-        checksum.update(repr((self.normalisation, self.joint_names, self.config.prediction)).encode())
-        return checksum.hexdigest()
+        """Identifies the prior by all that its numbers depend on: a calibration made with it fits no other.
+
+        Those are weights, normalisation, network, path, prediction and joints; depth and width show in the weights.
+        """
+        about = (self.normalisation, self.joint_names, self.config.prediction)
+        settings = (("time_scale", self.config.network.time_scale), ("delta", self.config.delta))
+        first = (("time_scale", NetworkConfig.time_scale), ("delta", DELTA))
+        changed = tuple(setting for setting in settings if setting not in first)
+        return hash_of(self.denoiser.state_dict(), about, *([changed] if changed else []))
 
     def to(self, device: torch.device | str) -> PosePrior:
         """Move the weights; returns itself."""
@@ -92,15 +95,7 @@ class PosePrior:
     def denoise(self, noisy_pose: Tensor | NDArray[Any], flow_time: Tensor | float) -> Tensor:
         """Clean pose estimate F(z, t), Eq. 10; normalised poses ``(N, J)``, flow time a scalar or ``(N,)``."""
         noisy = self._poses(noisy_pose).to(next(self.denoiser.parameters()).dtype)
-        time = torch.as_tensor(flow_time, dtype=noisy.dtype, device=noisy.device)
-        if time.ndim and time.shape != noisy.shape[:-1]:
-            raise InputError(
-                "one flow time per pose, or one for all",
-                expected=noisy.shape[:-1],
-                got=tuple(time.shape),
-                code="bad_shape",
-            )
-        return self.denoiser(noisy, time)
+        return self.denoiser(noisy, as_flow_times(flow_time, noisy))
 
     def sample(self, count: int, generator: torch.Generator | None = None, steps: int = 50) -> Tensor:
         """New poses in rad, shape ``(count, J)``; see :func:`pfmhr.prior.sampling.sample_poses`."""
@@ -121,21 +116,11 @@ class PosePrior:
         )
 
     def _poses(self, poses: Tensor | NDArray[Any]) -> Tensor:
-        values = torch.as_tensor(np.ascontiguousarray(poses) if isinstance(poses, np.ndarray) else poses)
-        if not values.is_floating_point():
-            values = values.float()
-        if values.ndim < 1 or values.shape[-1] != len(self.joint_names):
-            raise InputError(
-                "poses have the wrong width",
-                expected=f"(…, {len(self.joint_names)})",
-                got=tuple(values.shape),
-                code="bad_shape",
-            )
-        return values
+        return as_last_axis(poses, len(self.joint_names))
 
 
-def new_denoiser(config: PriorConfig, joints: int, seed: int = 0) -> Denoiser:
+def new_denoiser(config: PriorConfig, joints: int, seed: int = 0, device: str = "cpu") -> Denoiser:
     """An untrained denoiser whose initial weights depend on ``seed`` alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Denoiser(PoseNetwork(joints, config.network), config.prediction, config.delta)
+        return Denoiser(PoseNetwork(joints, config.network, device), config.prediction, config.delta)

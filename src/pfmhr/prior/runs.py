@@ -11,6 +11,7 @@ from pfmhr.corpus import PoseCorpus
 from pfmhr.corpus.split import held_out_sources, split_by_source
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive
+from pfmhr.layout import CONFIG
 from pfmhr.prior.config import PriorConfig, TrainConfig, as_json
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior, new_denoiser
@@ -27,7 +28,6 @@ from pfmhr.training import (
     run_loop,
     said_by_first,
 )
-from pfmhr.training.artefact import CONFIG
 
 NORMALISATION_POSES = 1_000_000
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.files import read_json
+from pfmhr.foreign import read_json
+from pfmhr.layout import CONFIG
 from pfmhr.prior.artefact import FORMAT
 from pfmhr.studies import plausibility
 from pfmhr.tracking.runs import RESULT
-from pfmhr.training.artefact import CONFIG
 from pfmhr.training.logging import read_metrics
 from pfmhr.training.runs import RUN
 

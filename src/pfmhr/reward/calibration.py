@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from pfmhr.errors import InputError
+from pfmhr.inputs import as_motion_ids, as_scores, check_count, check_dt
 from pfmhr.motion import Motion
 from pfmhr.motion.cycle import repeats
 from pfmhr.prior import PosePrior
 from pfmhr.reward.distribution import ReferenceDistribution
 from pfmhr.reward.transitions import moving_transitions, require_joints
-from pfmhr.score.inputs import check_dt
 
 
 class TransitionScore(Protocol):
@@ -86,8 +86,7 @@ class Calibration:
         ``phases`` transitions begin that many times per time step, for a finer distribution of a short clip.
         """
         dt = check_dt(dt)
-        if phases < 1:
-            raise InputError("phases must be at least 1", got=phases, code="bad_config")
+        phases = check_count(phases, "phases")
         if not motions:
             raise InputError("no reference motion to calibrate on", code="bad_calibration")
         fitted = [_score_motion(score, motion, dt, generator, phases) for motion in motions]
@@ -96,11 +95,12 @@ class Calibration:
 
     def percentile(self, score: Tensor, motion_id: int | Tensor = 0) -> Tensor:
         """Share of the reference scores not above each score ``(N,)``; in [0, 1]."""
-        return self.distributions[0].not_above(score, self.motion_ids(score, motion_id))
+        scores = as_scores(score)
+        return self.distributions[0].not_above(scores, self.motion_ids(scores, motion_id))
 
     def motion_ids(self, like: Tensor, motion_id: int | Tensor) -> Tensor:
         """Motion numbers ``(N,)`` on the device of ``like``; a single one serves all rows."""
-        ids = motion_ids(like, motion_id, len(self.references))
+        ids = as_motion_ids(motion_id, like, len(self.references))
         return torch.zeros_like(ids, dtype=torch.long) if self.pooled else ids.long()
 
     def require(self, score: TransitionScore) -> None:
@@ -150,32 +150,6 @@ class Calibration:
             "channels": len(self.values),
             "references": [asdict(reference) for reference in self.references],
         }
-
-
-def motion_ids(like: Tensor, motion_id: int | Tensor, count: int) -> Tensor:
-    """Motion numbers ``(N,)`` below ``count``."""
-    ids = torch.as_tensor(motion_id, device=like.device)
-    if ids.ndim == 0:
-        ids = ids.expand(like.shape[-1])
-    if ids.shape != like.shape[-1:] or ids.is_floating_point() or ids.dtype == torch.bool:
-        raise InputError(
-            "one whole motion number per transition",
-            expected=tuple(like.shape[-1:]),
-            got=f"{tuple(ids.shape)} {ids.dtype}",
-            code="bad_shape",
-        )
-    # On an accelerator looking at the values would stall it; there they are looked at on the way.
-    if ids.device.type == "cuda":
-        known = ((ids >= 0) & (ids < count)).all()
-        torch._assert_async(known, f"a motion number is not below {count}")  # type: ignore[reportPrivateImportUsage]
-    if ids.device.type == "cpu" and len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < count:
-        raise InputError(
-            "unknown motion number",
-            expected=f"0 to {count - 1}",
-            got=f"{int(ids.min())} to {int(ids.max())}",
-            code="unknown_name",
-        )
-    return ids.long()
 
 
 def _score_motion(

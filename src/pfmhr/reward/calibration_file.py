@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder, write_atomically
+from pfmhr.foreign import as_dataclass, parse_json, read_file, unpack_npz
 from pfmhr.reward.calibration import Calibration, Reference
 
 FORMAT, VERSION = "pfmhr-calibration", 1
+MAX_CALIBRATION_BYTES = 256 * 2**20
+"""Packed or unpacked: 67 million scores."""
 
 
 def save(calibration: Calibration, path: Path) -> None:
@@ -31,39 +38,52 @@ def save(calibration: Calibration, path: Path) -> None:
 
 def load(path: Path) -> Calibration:
     """Read a calibration, or say what is wrong with the file."""
-    if path.exists() and not path.is_file():
-        raise InputError("a calibration is a file", where=path, code="bad_calibration")
     try:
-        with np.load(path, allow_pickle=False) as content:
-            arrays = {name: content[name] for name in content.files}
+        arrays = unpack_npz(read_file(path, MAX_CALIBRATION_BYTES), MAX_CALIBRATION_BYTES)
     except FileNotFoundError:
         raise InputError("no such calibration", where=path, code="not_found") from None
-    except Exception as error:  # what a damaged archive raises depends on which byte is damaged
-        # The system's reason, if there is one, but not numpy's: it advises to load text and other files unsafely.
-        reason = error.strerror if isinstance(error, OSError) else None
-        what = f"not a calibration: {reason}" if reason else "not a calibration"
-        made = "an npz made by `pfmhr calibrate`"
-        raise InputError(what, where=path, expected=made, code="bad_calibration") from error
+    except InputError as error:
+        what, made = f"not a calibration: {error.what}", "an npz made by `pfmhr calibrate`"
+        raise InputError(what, where=path, expected=made, got=error.got, code="bad_calibration") from error
     header = _header(arrays, path)
     try:
-        references = [Reference(**reference) for reference in header["references"]]
-        channels = [
-            [torch.from_numpy(arrays[f"channel{channel}_motion{motion}"]) for motion in range(len(references))]
-            for channel in range(header["channels"])
-        ]
-        if not channels:
-            raise ValueError("no channels")
-        return Calibration(header["settings"], header["dt"], references, channels, header["pooled"])
+        about = as_dataclass(_Header, header, "the calibration's header", "bad_calibration")
+        if about.channels < 1 or not about.references or not 0 < about.dt < math.inf:
+            raise InputError("an empty calibration", got=f"{about.channels} channels, dt {about.dt}")
+        count = len(about.references)
+        channels = [[_values(arrays, channel, motion) for motion in range(count)] for channel in range(about.channels)]
+        return Calibration(about.settings, about.dt, about.references, channels, about.pooled)
     except InputError as error:
-        raise error.at(path) from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"incomplete calibration: {error}", where=path, code="bad_calibration") from error
+        raise error.at(path, code="bad_calibration") from None
 
 
-def _header(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Header:
+    """The JSON header of a calibration."""
+
+    format: str
+    version: int
+    settings: dict[str, Any]
+    dt: float
+    pooled: bool
+    channels: int
+    references: tuple[Reference, ...]
+
+
+def _values(arrays: dict[str, NDArray[Any]], channel: int, motion: int) -> Tensor:
+    """Scores of one channel and motion ``(T,)``."""
+    name = f"channel{channel}_motion{motion}"
+    values = arrays.get(name)
+    if values is None or values.ndim != 1 or values.dtype.kind != "f" or not np.isfinite(values).all():
+        got = "nothing" if values is None else f"{values.shape} {values.dtype}"
+        raise InputError(f"'{name}' holds no finite scores", got=got, code="bad_calibration")
+    return torch.from_numpy(values)
+
+
+def _header(arrays: dict[str, NDArray[Any]], path: Path) -> dict[str, Any]:
     try:
-        header = json.loads(bytes(arrays["header"]))
-    except (KeyError, ValueError, TypeError) as error:
+        header = parse_json(bytes(arrays["header"]), "bad_calibration")
+    except (KeyError, InputError) as error:
         raise InputError("not a calibration", where=path, expected="a JSON header", code="bad_calibration") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("version") != VERSION:
         got = f"{header.get('format')} {header.get('version')}" if isinstance(header, dict) else type(header).__name__

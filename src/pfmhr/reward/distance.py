@@ -13,9 +13,8 @@ from torch import Tensor
 
 from pfmhr.distance import PoseDistanceField
 from pfmhr.errors import InputError
+from pfmhr.inputs import as_mask, as_motion_ids, as_reward_and_factor, check_dt
 from pfmhr.motion import Motion
-from pfmhr.reward.calibration import motion_ids
-from pfmhr.reward.modulators import as_mask
 from pfmhr.reward.tally import Tally
 
 Poses = Tensor | NDArray[Any]
@@ -76,7 +75,8 @@ class DistanceModulator:
 
         ``reference_pose`` ``(N, J)``: the reference at the time of ``pose``, needed unless ``good="static"``.
         """
-        del previous_pose, dt, generator  # this field sees one pose at a time, and no noise
+        del previous_pose, generator  # this field sees one pose at a time, and no noise
+        check_dt(dt)
         distance = self.field(pose)
         finite = torch.isfinite(distance)
         near = self._reference(distance, motion_id, reference_pose)
@@ -90,7 +90,8 @@ class DistanceModulator:
 
     def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
         """The tracking reward with the factor multiplied onto it, or the bonus added."""
-        return reward * factor if self.settings.combine == "multiply" else reward + factor
+        rewards, factors = as_reward_and_factor(reward, factor)
+        return rewards * factors if self.settings.combine == "multiply" else rewards + factors
 
     def statistics(self, reset: bool = True) -> dict[str, float]:
         """Figures for the training log since the last reset."""
@@ -100,7 +101,7 @@ class DistanceModulator:
         if self.settings.good == "static":
             if not len(self._worst):
                 raise InputError("a static distance reward needs its reference motions", code="bad_calibration")
-            return self._worst.to(distance.device)[motion_ids(distance, motion_id, len(self._worst))]
+            return self._worst.to(distance.device)[as_motion_ids(motion_id, distance, len(self._worst))]
         if reference_pose is None:
             raise InputError(
                 "the dynamic distance reward needs the reference pose of this moment",

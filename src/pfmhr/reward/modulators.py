@@ -6,18 +6,16 @@ from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from pfmhr.errors import InputError
+from pfmhr.inputs import Array, as_floats, as_mask, as_pose_pair, as_reward_and_factor
 from pfmhr.reward.calibration import Calibration, TransitionScore
 from pfmhr.reward.ramp import Ramp
 from pfmhr.reward.tally import Tally
 from pfmhr.reward.transitions import is_moving
 from pfmhr.score import PoseGeometryScore, ReconstructionScore
-from pfmhr.score.inputs import as_poses
 
-Poses = Tensor | NDArray[Any]
+Poses = Array
 
 
 class Modulator(Protocol):
@@ -57,11 +55,12 @@ class NoModulation:
 
     def __call__(self, previous_pose: Poses, pose: Poses, dt: float, **_: Any) -> Tensor:
         """Ones, ``(N,)``."""
-        return torch.ones(len(pose), device=torch.as_tensor(pose).device)
+        poses = as_floats(pose, "poses")
+        return torch.ones(len(poses), device=poses.device)
 
     def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
         """The reward as it is."""
-        return reward
+        return as_reward_and_factor(reward, factor)[0]
 
     def statistics(self, reset: bool = True) -> dict[str, float]:
         """Nothing to tell."""
@@ -93,7 +92,7 @@ class _CalibratedModulator(ABC):
         """Factors ``(N,)`` in [exp(−α), 1]; 1 where ``valid`` is False, a pose is not finite, or nothing moves."""
         del reference_pose  # the reference is in the calibration
         self.calibration.require_dt(dt)
-        before, after = (as_poses(self.score.prior, each) for each in (previous_pose, pose))
+        before, after = as_pose_pair(previous_pose, pose, len(self.score.prior.joint_names))
         values, finite = self.score.evaluate(before, after, dt, generator=generator)
         percentile = self.percentile(values, self.calibration.motion_ids(values, motion_id))
         judged = finite if valid is None else finite & as_mask(valid, finite)
@@ -105,7 +104,8 @@ class _CalibratedModulator(ABC):
 
     def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
         """``r^T·r^P``, Eq. 18."""
-        return reward * factor
+        rewards, factors = as_reward_and_factor(reward, factor)
+        return rewards * factors
 
     @abstractmethod
     def percentile(self, values: Tensor, motion: Tensor) -> Tensor:
@@ -154,16 +154,3 @@ class ReconstructionModulator(_CalibratedModulator):
         """Mean over levels of the share of reference errors not below each error."""
         levels = zip(self.calibration.distributions, values, strict=True)
         return torch.stack([reference.not_below(error, motion) for reference, error in levels]).mean(dim=0)
-
-
-def as_mask(valid: Tensor, like: Tensor) -> Tensor:
-    """A truth value per transition, shaped as ``like``, or a clear refusal."""
-    mask = torch.as_tensor(valid, device=like.device)
-    if mask.shape != like.shape or mask.dtype != torch.bool:
-        raise InputError(
-            "valid must be one truth value per transition",
-            expected=f"{tuple(like.shape)} bool",
-            got=f"{tuple(mask.shape)} {mask.dtype}",
-            code="bad_shape",
-        )
-    return mask

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from pfmhr.errors import InputError
+from pfmhr.inputs import check_dt
 from pfmhr.motion import Motion
 from pfmhr.motion.cycle import closed, repeats
 from pfmhr.prior import PosePrior
-from pfmhr.score.inputs import check_dt
 
 STILL = 1e-4
 """rad/s: a joint slower than this stands still. Files of six decimals make such speeds out of nothing."""

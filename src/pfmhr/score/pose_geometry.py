@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any, ClassVar
 
 import torch
@@ -10,20 +11,21 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pfmhr.errors import InputError
-from pfmhr.prior import PosePrior
-from pfmhr.prior.path import corrupt
-from pfmhr.score.engine import Choice, Engine, Precision, make_engine
-from pfmhr.score.geometry import PoseGeometry
-from pfmhr.score.inputs import (
-    POSES_PER_CHUNK,
+from pfmhr.inputs import (
+    as_floats,
     as_noise,
+    as_pose_pair,
     as_poses,
+    check_count,
     check_dt,
     check_flow_time,
-    chunks,
-    corruption,
     finite_rows,
 )
+from pfmhr.prior import PosePrior
+from pfmhr.prior.path import corrupt
+from pfmhr.score.corruption import POSES_PER_CHUNK, chunks, corruption
+from pfmhr.score.engine import Choice, Engine, Precision, make_engine
+from pfmhr.score.geometry import PoseGeometry
 
 Poses = Tensor | NDArray[Any]
 
@@ -60,16 +62,10 @@ class PoseGeometryScore:
         precision: Precision = "float32",
         engine: Choice = "auto",
     ) -> None:
-        check_flow_time(t_eval, prior.config.delta)
-        if int(samples) != samples or samples < 1 or not 0 < stabiliser < math.inf:
-            raise InputError(
-                "impossible settings",
-                expected="a whole number of samples from 1 on, a positive stabiliser",
-                got=f"samples {samples}, stabiliser {stabiliser}",
-                code="bad_config",
-            )
-        self.prior, self.t_eval = prior, float(t_eval)
-        self.samples, self.stabiliser = int(samples), float(stabiliser)
+        if not (isinstance(stabiliser, Real) and 0 < float(stabiliser) < math.inf):
+            raise InputError("the stabiliser must be a positive number", got=stabiliser, code="bad_config")
+        self.prior, self.t_eval = prior, check_flow_time(t_eval, prior.config.delta)
+        self.samples, self.stabiliser = check_count(samples, "samples"), float(stabiliser)
         self._choice: Choice = engine
         self._precision: Precision = precision
         self._dtype = torch.float64 if precision == "float64" else torch.float32
@@ -121,7 +117,7 @@ class PoseGeometryScore:
         generator: torch.Generator | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Scores ``(1, N)``, and which transitions ``(N,)`` have finite poses; the others score 0."""
-        previous, current = self._pair(previous_pose, pose)
+        previous, current = as_pose_pair(previous_pose, pose, self._joints)
         given, parts = as_noise(noise, self.samples, previous), []
         for rows in chunks(len(previous), POSES_PER_CHUNK):
             direction, finite = self.direction(previous[rows], current[rows], dt)
@@ -135,7 +131,7 @@ class PoseGeometryScore:
     def direction(self, previous_pose: Poses, pose: Poses, dt: float) -> tuple[Tensor, Tensor]:
         """Normalised direction of each joint change ``(N, J)`` (Eq. 14), and whether its poses are finite ``(N,)``."""
         seconds = check_dt(dt)
-        previous, current = self._pair(previous_pose, pose)
+        previous, current = as_pose_pair(previous_pose, pose, self._joints)
         finite = finite_rows(previous) & finite_rows(current)
         scale = self.prior.normalisation.tensors(previous)[1]
         # The difference is taken before rounding to the score's precision: neighbouring poses are close.
@@ -174,7 +170,7 @@ class PoseGeometryScore:
         self, pose: Poses, *, noise: Poses | None = None, generator: torch.Generator | None = None
     ) -> PoseGeometry:
         """The whole Jacobian around poses ``(N, J)`` rad, averaged over the corruption samples."""
-        poses = as_poses(self.prior, pose)
+        poses = as_poses(pose, self._joints)
         if not bool(finite_rows(poses).all()):
             raise InputError("no geometry around a pose that is not finite", code="not_finite")
         count, joints = poses.shape
@@ -187,7 +183,8 @@ class PoseGeometryScore:
         self, pose: Poses, directions: Tensor, noise: Poses | None, generator: torch.Generator | None, measure: Any
     ) -> Tensor:
         """``measure`` of the responses ``(D, n, J)``, averaged over corruption samples, chunk by chunk."""
-        poses = as_poses(self.prior, pose)
+        poses = as_poses(pose, self._joints)
+        directions = as_floats(directions, "directions", poses.device)
         if directions.ndim != 3 or directions.shape[1:] != poses.shape:
             raise InputError(
                 "directions and poses differ in shape",
@@ -208,16 +205,9 @@ class PoseGeometryScore:
             parts.append(total / self.samples)
         return torch.cat(parts, dim=1)
 
-    def _pair(self, previous_pose: Poses, pose: Poses) -> tuple[Tensor, Tensor]:
-        previous, current = as_poses(self.prior, previous_pose), as_poses(self.prior, pose)
-        if previous.shape != current.shape:
-            raise InputError(
-                "poses before and after differ in shape",
-                expected=tuple(previous.shape),
-                got=tuple(current.shape),
-                code="bad_shape",
-            )
-        return previous, current
+    @property
+    def _joints(self) -> int:
+        return len(self.prior.joint_names)
 
     def _engine(self, device: torch.device) -> Engine:
         if device not in self._engines:

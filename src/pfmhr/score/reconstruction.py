@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pfmhr.errors import InputError
+from pfmhr.inputs import as_poses, check_dt, check_flow_time, finite_rows
 from pfmhr.prior import PosePrior
 from pfmhr.prior.path import corrupt
+from pfmhr.score.corruption import POSES_PER_CHUNK, chunks, corruption
 from pfmhr.score.engine import Choice, Engine, Precision, make_engine
-from pfmhr.score.inputs import POSES_PER_CHUNK, as_poses, check_flow_time, chunks, corruption, finite_rows
 
 NOISE_LEVELS = (0.55, 0.65, 0.80)
 """The paper's three flow times."""
@@ -34,9 +35,8 @@ class ReconstructionScore:
     ) -> None:
         if not t_eval:
             raise InputError("no flow time to reconstruct at", code="bad_flow_time")
-        for flow_time in t_eval:
-            check_flow_time(flow_time, prior.config.delta)
-        self.prior, self.t_eval = prior, tuple(float(flow_time) for flow_time in t_eval)
+        delta = prior.config.delta
+        self.prior, self.t_eval = prior, tuple(check_flow_time(flow_time, delta) for flow_time in t_eval)
         self._choice: Choice = engine
         self._precision: Precision = precision
         self._dtype = torch.float64 if precision == "float64" else torch.float32
@@ -52,7 +52,7 @@ class ReconstructionScore:
     @torch.no_grad()
     def __call__(self, pose: Tensor | NDArray[Any], *, generator: torch.Generator | None = None) -> Tensor:
         """Errors ``(levels, N)`` of poses ``(N, J)`` in rad; 0 where a pose is not finite."""
-        poses = as_poses(self.prior, pose)
+        poses = as_poses(pose, len(self.prior.joint_names))
         finite, parts = finite_rows(poses), []
         for rows in chunks(len(poses), POSES_PER_CHUNK):
             clean = torch.nan_to_num(self.prior.normalise(poses[rows]), 0.0, 0.0, 0.0).to(self._dtype)
@@ -67,8 +67,10 @@ class ReconstructionScore:
         self, previous_pose: Any, pose: Any, dt: float, *, generator: torch.Generator | None = None
     ) -> tuple[Tensor, Tensor]:
         """Errors ``(levels, N)`` of the poses after each transition, and which ``(N,)`` are finite."""
-        del previous_pose, dt  # this score sees one pose at a time
-        return self(pose, generator=generator), finite_rows(as_poses(self.prior, pose))
+        del previous_pose  # this score sees one pose at a time
+        check_dt(dt)
+        poses = as_poses(pose, len(self.prior.joint_names))
+        return self(poses, generator=generator), finite_rows(poses)
 
     def _at(self, device: torch.device) -> tuple[Engine, ...]:
         if device not in self._engines:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
-from pfmhr.files import read_json, save_figure
+from pfmhr.files import save_figure
+from pfmhr.foreign import read_json
 from pfmhr.tracking.runs import RESULT, read_result, require_entries
 from pfmhr.training.runs import RUN
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pfmhr.inputs import as_reward_and_factor
 from pfmhr.reward import Modulator
 
 
@@ -27,7 +28,8 @@ class RandomModulation:
 
     def combine(self, reward: Tensor, factor: Tensor) -> Tensor:
         """The reward times the factor."""
-        return reward * factor
+        rewards, factors = as_reward_and_factor(reward, factor)
+        return rewards * factors
 
     def statistics(self, reset: bool = True) -> dict[str, float]:
         """The mean factor since the last reset."""

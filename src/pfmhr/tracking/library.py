@@ -14,6 +14,8 @@ from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
+from pfmhr.motion.checks import Severity
+from pfmhr.motion.checks.root import check_place
 from pfmhr.motion.cycle import closed, repeats
 from pfmhr.motion.resampling import sample
 from pfmhr.robots import Robot
@@ -188,17 +190,25 @@ def _check(robot: Robot, motions: Sequence[Motion], weights: Sequence[float] | N
         for name in ("joint_pos", "root_pos", "root_quat"):
             if not np.isfinite(getattr(motion, name)).all():
                 raise InputError(f"{name} holds NaN or infinity", where=where, code="not_finite")
+        for fault in check_place(motion, robot):
+            if fault.severity is Severity.ERROR:
+                raise InputError(f"{fault.code}: {fault.message}", where=where, code="faulty_motion")
 
 
 def _tabulate(robot: Robot, motion: Motion, rate: float) -> dict[str, NDArray[np.float32]]:
-    """A clip at the table's rate; a loop keeps a whole number of steps, stretched by less than half a step."""
+    """A clip at the table's rate; a loop keeps a whole number of steps, stretched by less than half a step.
+
+    Everything is computed from the clip's start on, in double precision: far from the origin float32 is coarse.
+    """
+    start = motion.root_pos[0].astype(np.float64) * [1.0, 1.0, 0.0]
+    motion = replace(motion, root_pos=motion.root_pos - start)
     steps = max(2, round(motion.duration * rate)) if motion.loop else max(2, int(motion.duration * rate + 1e-6))
     times = np.arange(steps + 1) * (motion.duration / steps if motion.loop else 1.0 / rate)
     clip = sample(motion, times, rate)
     body_pos, body_quat = body_poses(robot, clip.root_pos, clip.root_quat, clip.joint_pos)
     velocity = _velocities(robot, clip)
     table = {
-        "root_pos": clip.root_pos,
+        "root_pos": clip.root_pos + start,
         "root_quat": clip.root_quat,
         "joint_pos": clip.joint_pos,
         "root_velocity": velocity[:, :3],

@@ -15,7 +15,8 @@ from torch import Tensor
 
 import pfmhr
 from pfmhr.errors import InputError
-from pfmhr.files import exclusive, make_folder, read_json, write_json
+from pfmhr.files import exclusive, make_folder, write_json
+from pfmhr.foreign import read_json
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.robots.robot import BUNDLED
@@ -74,9 +75,9 @@ def train_tracker(
 def _is_shorter(directory: Path, about: dict[str, Any]) -> bool:
     """Whether the same run is there with fewer samples."""
     try:
-        before = json.loads((directory / RUN).read_bytes())
+        before = read_json(directory / RUN, "bad_run")
         shorter = before["config"]["samples"] < about["config"]["samples"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (FileNotFoundError, InputError, KeyError, TypeError):
         return False  # nothing there, or nothing of ours: that is for others to say
     return shorter and {**before, "config": {**before["config"], "samples": about["config"]["samples"]}} == about
 
@@ -136,26 +137,24 @@ class TrackerRun:
         if not (directory / CHECKPOINT).exists():
             raise InputError("this run has no checkpoint yet", where=directory, code="not_found")
         require_entries(about, directory / RUN, config=dict, robot=str, robot_sha256=str, motions=list)
-        config = tracker_config_from_json(about["config"])
+        config = tracker_config_from_json(about["config"], directory / RUN)
         robot = Robot.load(about["robot"])
         if hashlib.sha256(robot.path.read_bytes()).hexdigest() != about["robot_sha256"]:
             fix = "Put back the robot's file, or train anew."
             raise InputError("the robot is not the one it was trained with", where=robot.path, fix=fix, code="bad_run")
-        # A clip's name decides its skill, and files of ours hold none.
-        clips = [
-            replace(Motion.read(_clip(directory, number), robot), name=kept["name"])
-            for number, kept in enumerate(about["motions"])
-        ]
-        state = load_state(directory / CHECKPOINT)
+        clips = _clips(directory, about["motions"], robot)
+        state = _checkpoint(directory / CHECKPOINT, config)
         # The widths of the policy follow from the observations; one environment shows them.
         one = TrackingEnvironment(robot, clips, replace(config.environment, environments=1), threads=1)
         with torch.random.fork_rng(devices=[]):  # weights that are replaced at once should cost nobody random numbers
             actor = TrackerNetwork(one.get_observations(), "actor", robot.num_joints, config.agent)
         one.simulation.close()
-        actor.load_state_dict(state["algorithm"]["actor_state_dict"])
-        samples = int(state["iteration"]) * config.samples_per_iteration
-        policy, deviation = Policy(actor).eval(), state["algorithm"]["actor_state_dict"]["distribution.std_param"]
-        return TrackerRun(directory, config, robot, tuple(clips), one.library, policy, deviation, samples)
+        try:
+            actor.load_state_dict(state.weights)
+        except RuntimeError as error:
+            raise _unfitting(directory / CHECKPOINT, str(error)) from None
+        policy, samples = Policy(actor).eval(), state.iteration * config.samples_per_iteration
+        return TrackerRun(directory, config, robot, clips, one.library, policy, state.deviation, samples)
 
     def evaluator(
         self, episodes: int, horizon: float | None = None, distance: float | None = None, threads: int | None = None
@@ -171,6 +170,44 @@ class TrackerRun:
             threads=threads,
             library=self.library,
         )
+
+
+@dataclass(frozen=True)
+class _Checkpoint:
+    """What of a checkpoint a policy needs."""
+
+    weights: dict[str, Tensor]
+    deviation: Tensor
+    """(J,) of the actions."""
+    iteration: int
+
+
+def _checkpoint(path: Path, config: TrackerConfig) -> _Checkpoint:
+    """Read a checkpoint; a config that asks for more than it holds is refused before a network is made."""
+    state = load_state(path)
+    try:
+        weights = state["algorithm"]["actor_state_dict"]
+        read = _Checkpoint(weights, weights["distribution.std_param"], int(state["iteration"]))
+        widest = max(max(value.shape, default=0) for value in weights.values())
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _unfitting(path, f"no {error}") from None
+    hidden = config.agent.hidden
+    if len(hidden) > len(weights) or max(hidden, default=0) > widest:
+        raise _unfitting(path, f"layers of {hidden} in the config, at most {widest} in the checkpoint")
+    return read
+
+
+def _unfitting(path: Path, got: str) -> InputError:
+    return InputError("the checkpoint is not of the run beside it", where=path, got=got, code="bad_checkpoint")
+
+
+def _clips(directory: Path, listed: Sequence[Any], robot: Robot) -> tuple[Motion, ...]:
+    """The clips a run keeps. A clip's name decides its skill, and files of ours hold none."""
+    names = [kept.get("name") if isinstance(kept, dict) else None for kept in listed]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError("a damaged run: its motions have no names", where=directory / RUN, code="bad_run")
+    read = [Motion.read(_clip(directory, number), robot) for number in range(len(names))]
+    return tuple(replace(motion, name=str(name)) for motion, name in zip(read, names, strict=True))
 
 
 def _finish(directory: Path, training: Training, threads: int | None, made_by: Mapping[str, Any]) -> dict[str, Any]:

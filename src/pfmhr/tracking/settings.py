@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
+from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.foreign import as_dataclass
 from pfmhr.tracking.config import TrackerConfig
 
 
@@ -100,9 +102,12 @@ def _in_words(kind: Any) -> str:
     return words.get(kind) or kind.__name__
 
 
-def tracker_config_from_json(content: dict[str, Any]) -> TrackerConfig:
-    """A config as :func:`dataclasses.asdict` and JSON left it."""
-    return built(TrackerConfig, content)
+def tracker_config_from_json(content: Any, where: Path | None = None) -> TrackerConfig:
+    """A config as :func:`dataclasses.asdict` and JSON left it, in the file ``where``."""
+    try:
+        return as_dataclass(TrackerConfig, content, "the tracker's config", "bad_run")
+    except InputError as error:
+        raise error.at(where, code="bad_run") from None
 
 
 def built(kind: Any, content: Any) -> Any:

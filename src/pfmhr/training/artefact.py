@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import safetensors.torch
+import torch
 from safetensors import SafetensorError
-from torch import nn
+from torch import Tensor, nn
 
 import pfmhr
 from pfmhr.errors import InputError
-from pfmhr.files import make_folder, read_json, write_atomically, write_json
+from pfmhr.files import make_folder, write_atomically, write_json
+from pfmhr.foreign import read_file, read_json, read_layout
+from pfmhr.layout import CARD, CONFIG, WEIGHTS
 from pfmhr.training.checkpoint import CHECKPOINTS, steps_done
-from pfmhr.training.kinds import CONFIG, kind_here, kind_of_config, read_run
+from pfmhr.training.identity import CHECKSUM, checksum_of_config
+from pfmhr.training.kinds import kind_here, kind_of_config, read_run
 
-WEIGHTS, CARD = "model.safetensors", "README.md"
+Network = TypeVar("Network", bound=nn.Module)
+
+MAX_WEIGHTS_BYTES = 64 * 2**30
+"""By now the file is as large as the network that its config asks for; this is no limit but a number."""
 
 
 def write_artefact(
@@ -33,6 +43,7 @@ def write_artefact(
         "weights_sha256": hashlib.sha256(data).hexdigest(),
         "code_version": pfmhr.__version__,
     }
+    config[CHECKSUM] = checksum_of_config(json.loads(json.dumps(config)))
     write_atomically(directory / WEIGHTS, lambda handle: handle.write(data))
     if not (directory / CARD).exists():
         write_atomically(directory / CARD, lambda handle: handle.write(card.encode()))
@@ -53,7 +64,23 @@ def read_config(directory: Path, format: str, version: int, kind: str) -> dict[s
         raise InputError(f"not a {kind}'s config", where=path, expected=format, got=got, code=code)
     if content.get("version") != version:
         raise InputError(f"unknown {kind} version", where=path, expected=version, got=content.get("version"), code=code)
+    _require_unchanged(content, path, kind, code)
     return content
+
+
+class OlderArtefact(UserWarning):
+    """An artefact from before config files had a checksum."""
+
+
+def _require_unchanged(content: dict[str, Any], path: Path, kind: str, code: str) -> None:
+    """Refuse a config that was changed after it was written; from one without a checksum nobody could tell."""
+    stated = content.get(CHECKSUM)
+    if stated is None:
+        what = f"{path}: this {kind} is of an earlier version, whose configs have no checksum"
+        warnings.warn(f"{what}; load and save it once to give it one", OlderArtefact, stacklevel=4)
+    elif stated != checksum_of_config(content):
+        fix = f"Put the original back. Numbers of a changed {kind} would not be those of the one that was trained."
+        raise InputError("the config is not as it was written", where=path, fix=fix, code=code)
 
 
 def _not_there(directory: Path, kind: str) -> InputError:
@@ -75,41 +102,43 @@ def _planned(about: dict[str, Any]) -> str:
         return "unknown"
 
 
-def load_weights(module: nn.Module, directory: Path, checksum: str, kind: str) -> None:
-    """Fill a network with an artefact's weights; truncated, foreign and exchanged ones are refused."""
+def load_network(make: Callable[[str], Network], directory: Path, checksum: str, kind: str) -> Network:
+    """The network that ``make(device)`` builds, with an artefact's weights; others are refused.
+
+    It is first made without memory: sizes that the file does not have cost nothing.
+    """
     path, code = directory / WEIGHTS, f"bad_{kind.replace(' ', '_')}"
     try:
-        data = path.read_bytes()
+        layout = read_layout(path, code)
     except FileNotFoundError:
         raise InputError("the weights are missing", where=path, code=code) from None
-    if data.startswith(b"version https://git-lfs"):
-        raise InputError(
-            "this is a Git-LFS pointer, not the weights", where=path, fix="Run `git lfs pull`.", code="lfs_pointer"
-        )
+    expected = make("meta").state_dict()
+    missing, extra = sorted(expected.keys() - layout.keys()), sorted(layout.keys() - expected.keys())
+    if missing or extra:
+        got = f"missing {missing[:3]}" if missing else f"extra {extra[:3]}"
+        raise InputError("the weights are for another network", where=path, got=got, code=code)
+    for name, tensor in layout.items():
+        wanted = ("F32", tuple(expected[name].shape))
+        if (tensor.kind, tensor.shape) != wanted:
+            what = f"'{name}' has the wrong shape or type"
+            raise InputError(what, where=path, expected=wanted, got=(tensor.kind, tensor.shape), code=code)
+    weights = _read_weights(path, checksum, code)
+    network = make("cpu")
+    network.load_state_dict(weights)
+    return network
+
+
+def _read_weights(path: Path, checksum: str, code: str) -> dict[str, Tensor]:
+    """Tensors of a file whose layout was found to fit."""
+    data = read_file(path, max_bytes=MAX_WEIGHTS_BYTES)
+    if hashlib.sha256(data).hexdigest() != checksum:
+        raise InputError("the weights are not those the config describes", where=path, code=code)
     try:
         weights = safetensors.torch.load(data)
     except SafetensorError as error:
-        raise InputError(
-            f"truncated or foreign weights: {error}", where=path, fix="Download them again.", code=code
-        ) from error
-    expected = module.state_dict()
-    missing, extra = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
-    if missing or extra:
-        raise InputError(
-            "the weights are for another network",
-            where=path,
-            got=f"missing {missing[:3]}" if missing else f"extra {extra[:3]}",
-            code=code,
-        )
+        fix = "Download them again."
+        raise InputError(f"truncated or foreign weights: {error}", where=path, fix=fix, code=code) from error
     for name, value in weights.items():
-        if value.shape != expected[name].shape:
-            raise InputError(
-                f"'{name}' has the wrong shape",
-                where=path,
-                expected=tuple(expected[name].shape),
-                got=tuple(value.shape),
-                code=code,
-            )
-    if hashlib.sha256(data).hexdigest() != checksum:
-        raise InputError("the weights are not those the config describes", where=path, code=code)
-    module.load_state_dict(weights)
+        if not bool(torch.isfinite(value).all()):
+            raise InputError(f"'{name}' holds NaN or infinity", where=path, expected="finite weights", code=code)
+    return weights

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-RUN, CONFIG = "run.json", "config.json"
-"""Settings of a run, and what says that a trained network is complete."""
+from pfmhr.errors import InputError
+from pfmhr.foreign import read_json
+from pfmhr.layout import CONFIG
+
+RUN = "run.json"
+"""Settings of a run."""
 MARKS = {"a tracker": "motions", "a prior": "prior", "a distance field": "network", "pairs": "poses"}
 """What a run makes, by a setting that runs of no other kind have."""
 FORMATS = {"pfmhr-prior": "a prior", "pfmhr-distance": "a distance field"}
@@ -40,6 +43,6 @@ def kind_of_config(content: Any) -> str | None:
 def _read(path: Path) -> Any:
     """What a file says, None if nothing: whoever needs it to be readable says so."""
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        return read_json(path, "bad_run")
+    except (FileNotFoundError, InputError):
         return None

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.files import TEMPORARY_SUFFIX, make_folder, read_json, write_json
+from pfmhr.files import TEMPORARY_SUFFIX, make_folder, write_json
+from pfmhr.foreign import read_json
 from pfmhr.training.checkpoint import CHECKPOINTS, steps_done
 from pfmhr.training.kinds import RUN, kind_here, kind_of
 from pfmhr.training.logging import METRICS

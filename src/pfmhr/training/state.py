@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder, write_atomically
+from pfmhr.foreign import parse_json, require_file
 
 
 def save_state(path: Path, state: dict[str, Any]) -> None:
@@ -30,9 +31,14 @@ def save_state(path: Path, state: dict[str, Any]) -> None:
 def load_state(path: Path) -> dict[str, Any]:
     """What :func:`save_state` wrote."""
     try:
+        require_file(path)
         with safe_open(path, framework="pt") as handle:
-            shape = json.loads((handle.metadata() or {})["state"])
+            shape = parse_json((handle.metadata() or {})["state"], "bad_checkpoint")
         return _together(shape, safetensors.torch.load_file(path))
+    except InputError as error:
+        raise error.at(path, code="bad_checkpoint") from error
+    except RecursionError:
+        raise InputError("not a saved state: nested too deep", where=path, code="bad_checkpoint") from None
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
         raise InputError(f"not a saved state: {error}", where=path, code="bad_checkpoint") from error
 

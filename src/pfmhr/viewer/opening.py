@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -10,12 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import viser
 
 from pfmhr.errors import InputError
+from pfmhr.foreign import read_json
+from pfmhr.layout import CONFIG, HUB
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.prior.artefact import FORMAT, bundled_priors
 from pfmhr.reward import Ramp
 from pfmhr.robots import Robot
-from pfmhr.training.artefact import CONFIG
 from pfmhr.training.runs import RUN
 from pfmhr.viewer.clip_page import ClipPage, Part
 from pfmhr.viewer.colours import BLUE, TEAL
@@ -44,9 +44,9 @@ def kind_of(name: str) -> Literal["motion", "run", "prior"]:
             return "run"
         fix = "Name one motion file, the directory of a tracking run, or that of a prior."
         raise InputError("neither a tracking run nor a prior", where=path, fix=fix, code="not_found")
-    if name in bundled_priors():
+    if name in bundled_priors() or name.startswith(HUB):
         return "prior"
-    fix = f"A motion file, embedded:walk, a directory, or one of {', '.join(bundled_priors())}."
+    fix = f"A motion file, embedded:walk, a directory, {HUB}owner/name, or one of {', '.join(bundled_priors())}."
     raise InputError("no such motion, run or prior", where=name, fix=fix, code="not_found")
 
 
@@ -98,7 +98,7 @@ def _notes(take: Take) -> list[str]:
 
 def _field(path: Path, name: str) -> object:
     try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        content = read_json(path, "bad_input")
+    except (FileNotFoundError, InputError):
         return None
     return content.get(name) if isinstance(content, dict) else None

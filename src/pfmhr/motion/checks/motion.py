@@ -51,7 +51,7 @@ def check_motion(motion: Motion, robot: Robot, config: CheckConfig | None = None
 
 def _sound(motion: Motion, robot: Robot, config: CheckConfig) -> list[Fault]:
     faults = check_poses(motion, robot, config.limit_tolerance)
-    faults += check_root(motion, config.quaternion_tolerance, config.root_jump_speed)
+    faults += check_root(motion, robot, config.quaternion_tolerance, config.root_jump_speed)
     # With columns in the wrong places or in degrees, speeds mean nothing.
     if not any(fault.code in ("degrees", "joint_order") for fault in faults):
         faults += check_change(motion, config.jump_speed, config.fast_speed, config.frozen_seconds)

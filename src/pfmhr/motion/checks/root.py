@@ -7,21 +7,53 @@ from numpy.typing import NDArray
 
 from pfmhr.motion.checks.report import Fault, Severity
 from pfmhr.motion.motion import Motion
+from pfmhr.robots import Robot
+
+FAR = 1000.0
+"""m from the origin: float32 rounds to less than a tenth of a millimetre up to here, and no clip leads further."""
+SUNK = -0.05
+"""m: a root lower than this lies in the floor. Robots that lie on it have theirs above 0."""
 
 
-def check_root(motion: Motion, quaternion_tolerance: float, jump_speed: float) -> list[Fault]:
+def check_root(motion: Motion, robot: Robot, quaternion_tolerance: float, jump_speed: float) -> list[Fault]:
     """Faults of the root trajectory of a finite motion of at least 2 frames."""
-    faults = _quaternion(motion.root_quat, quaternion_tolerance)
-    height = float(np.median(motion.root_pos[:, 2]))
-    if abs(height) > 10.0:
-        message = f"root height {height:.0f}: these look like centimetres; metres are needed"
-        return [*faults, Fault("centimetres", message, detail={"height": round(height, 2)})]
+    faults = _quaternion(motion.root_quat, quaternion_tolerance) + check_place(motion, robot)
+    if any(fault.code == "centimetres" for fault in faults):
+        return faults
     step = _lengths(np.diff(motion.root_pos, axis=0))
     fastest = float(step.max()) * motion.fps
     if fastest > jump_speed:
         frame = int(step.argmax())
         message = f"the root jumps {step[frame]:.2f} m after frame {frame} ({fastest:.0f} m/s)"
         faults.append(Fault("root_jump", message, detail={"frame": frame, "speed": round(fastest, 1)}))
+    return faults
+
+
+def check_place(motion: Motion, robot: Robot) -> list[Fault]:
+    """Is the root where a robot can be: near the origin, above the floor, and not in the air throughout?"""
+    heights = motion.root_pos[:, 2]
+    middle, lowest = float(np.median(heights)), float(heights.min())
+    away = float(np.abs(motion.root_pos[:, :2]).max())
+    faults = []
+    if away > FAR:
+        message = f"the root is {away:,.0f} m from the origin: `pfmhr convert --to-origin` moves its start there"
+        faults.append(Fault("far_away", message, detail={"distance": round(away, 1)}))
+    if not robot.floating_base:
+        return faults
+    highest = 1.5 * max(robot.default_root_height, 0.0) + 0.1
+    if 10.0 < abs(middle) < FAR:
+        message = f"root height {middle:.0f}: these look like centimetres; metres are needed"
+        faults.append(Fault("centimetres", message, detail={"height": round(middle, 2)}))
+    elif middle < 0.0:
+        message = f"the root is under the floor, at {middle:,.2f} m: is the floor at height 0, and z up?"
+        faults.append(Fault("under_floor", message, detail={"height": round(middle, 2)}))
+    elif lowest < SUNK:
+        share = float((heights < SUNK).mean())
+        message = f"the root sinks into the floor, to {lowest:.2f} m, in {100 * share:.0f} % of the frames"
+        faults.append(Fault("under_floor", message, Severity.WARNING, {"height": round(lowest, 2)}))
+    elif lowest > highest:
+        message = f"in the air throughout: the root is never lower than {lowest:,.2f} m"
+        faults.append(Fault("in_the_air", message, detail={"height": round(lowest, 2), "highest": round(highest, 2)}))
     return faults
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import tokenize
-import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-import numpy as np
-
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.foreign import MAX_FILE_BYTES, unpack_npz
 from pfmhr.motion.formats import asap, bones_seed, gmr, mimickit, mjlab, native, qpos, unitree_csv
 from pfmhr.motion.formats.clip import Clip, Format
 from pfmhr.motion.safe_pickle import load_plain
-from pfmhr.motion.source import MAX_FILE_BYTES, too_large
 from pfmhr.robots import Robot
 
 if TYPE_CHECKING:
@@ -28,7 +24,7 @@ _SUFFIXES = {"pfmhr": (".npz",), "mjlab": (".npz",), "unitree_csv": (".csv",), "
 
 def read_clips(
     data: bytes, format: Format | None, robot: Robot, check_order: bool = True, max_bytes: int = MAX_FILE_BYTES
-) -> list[Clip]:
+) -> Iterable[Clip]:
     """All clips in a file's bytes, of the named format or of the one the content shows."""
     if format is not None and format not in get_args(Format):
         raise unknown_name("motion format", format, get_args(Format))
@@ -46,7 +42,7 @@ def read_clips(
 def _decode(data: bytes, max_bytes: int) -> Any:
     """The decoded container (a dict for npz and pickle), or None for text."""
     if data[:4] == b"PK\x03\x04" or data[:4] == b"PK\x05\x06":
-        return _load_npz(data, max_bytes)
+        return unpack_npz(data, max_bytes)
     if data[:1] == b"\x80" or data[:2] in (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"):
         return load_plain(data, max_bytes=max_bytes)
     if b"\0" in data[:4096]:
@@ -56,28 +52,6 @@ def _decode(data: bytes, max_bytes: int) -> Any:
             code="unknown_format",
         )
     return None
-
-
-def _load_npz(data: bytes, max_bytes: int) -> dict[str, Any]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as members:
-            unpacked = sum(member.file_size for member in members.infolist())
-        if unpacked > max_bytes:
-            raise too_large(None, unpacked, max_bytes)
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except InputError:
-        raise
-    except (ValueError, SyntaxError, tokenize.TokenError) as error:
-        if "pickle" in str(error):
-            raise InputError(
-                "this npz holds pickled objects, which could run code; refused",
-                fix="Save it again with plain arrays only.",
-                code="unsafe_pickle",
-            ) from error
-        raise InputError(f"damaged npz: {error}", code="damaged") from error
-    except Exception as error:  # each of zip's packings has errors of its own
-        raise InputError("truncated or damaged npz", fix="Download it again.", code="truncated") from error
 
 
 def _recognise(content: Any, data: bytes) -> Format | None:
@@ -97,7 +71,7 @@ def _recognise(content: Any, data: bytes) -> Format | None:
     return next((name for name, module in candidates if module.matches(content)), None)
 
 
-def _read(format: Format, content: dict[str, Any], data: bytes, robot: Robot, check_order: bool) -> list[Clip]:
+def _read(format: Format, content: dict[str, Any], data: bytes, robot: Robot, check_order: bool) -> Iterable[Clip]:
     match format:
         case "pfmhr":
             return native.read(content)

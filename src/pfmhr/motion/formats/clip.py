@@ -79,6 +79,16 @@ def rate(content: dict[str, Any], key: str = "fps") -> float:
     return float(values[0])
 
 
+def flag(content: dict[str, Any], key: str) -> bool:
+    """A truth value stored as one, or as 0 or 1; texts such as "False" are none."""
+    _refuse_unfolding(content[key], key, 1)
+    values = np.asarray(content[key]).reshape(-1)
+    if len(values) != 1 or values.dtype.kind not in "bif" or values[0] not in (0, 1):
+        got = values[0] if len(values) == 1 else f"{len(values)} values"
+        raise InputError(f"'{key}' is not a truth value", expected="one of false and true", got=got, code="damaged")
+    return bool(values[0])
+
+
 def names(content: dict[str, Any], key: str = "joint_names") -> tuple[str, ...]:
     """Joint names stored as text or bytes."""
     _refuse_unfolding(content[key], key, 1)

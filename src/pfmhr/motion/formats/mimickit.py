@@ -27,10 +27,9 @@ def read(content: dict[str, Any]) -> list[Clip]:
     frames = array(content, "frames", None, None)
     if frames.shape[1] < 7:
         raise InputError("too few columns", expected="root 3 + 3 and joints", got=frames.shape[1], code="bad_width")
-    if content["loop_mode"] not in (CLAMP, WRAP):
-        raise InputError(
-            "unknown loop_mode", expected="0 (clamp) or 1 (wrap)", got=content["loop_mode"], code="damaged"
-        )
+    loop_mode = content["loop_mode"]
+    if not isinstance(loop_mode, (int, float)) or loop_mode not in (CLAMP, WRAP):
+        raise InputError("unknown loop_mode", expected="0 (clamp) or 1 (wrap)", got=loop_mode, code="damaged")
     return [
         Clip(
             format="mimickit",
@@ -39,7 +38,7 @@ def read(content: dict[str, Any]) -> list[Clip]:
             root_quat=Rotation.from_rotvec(frames[:, 3:6]).as_quat(scalar_first=True),
             joint_names=None,
             fps=rate(content),
-            loop=content["loop_mode"] == WRAP,
+            loop=loop_mode == WRAP,
         )
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pfmhr.files import write_atomically
-from pfmhr.motion.formats.clip import Clip, array, names, rate
+from pfmhr.motion.formats.clip import Clip, array, flag, names, rate
 from pfmhr.motion.motion import Motion
 
 
@@ -28,7 +28,7 @@ def read(content: dict[str, Any]) -> list[Clip]:
             root_quat=array(content, "root_quat", len(joints), 4),
             joint_names=names(content),
             fps=rate(content),
-            loop=bool(np.asarray(content.get("loop", False)).reshape(-1)[0]),
+            loop=flag(content, "loop") if "loop" in content else False,
         )
     ]
 

@@ -14,7 +14,7 @@ from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
 from pfmhr.motion.formats.clip import Clip, wxyz
 from pfmhr.motion.motion import Motion
-from pfmhr.motion.tables import first_line, parse_table
+from pfmhr.motion.tables import first_line, parse_table, precise_columns
 
 ROOT_COLUMNS = 7
 
@@ -45,7 +45,7 @@ def read(text: bytes, joint_names: Sequence[str]) -> list[Clip]:
         Clip(
             format="unitree_csv",
             joint_pos=table[:, ROOT_COLUMNS:],
-            root_pos=table[:, :3],
+            root_pos=precise_columns(rows, table, slice(3)),
             root_quat=table[:, 3:7] if header and _scalar_first(header) else wxyz(table[:, 3:7]),
             joint_names=tuple(header[ROOT_COLUMNS:]) if header else None,
             fps=None,
