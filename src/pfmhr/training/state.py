@@ -36,7 +36,8 @@ def load_state(path: Path) -> dict[str, Any]:
             shape = parse_json((handle.metadata() or {})["state"], "bad_checkpoint")
         return _together(shape, safetensors.torch.load_file(path))
     except InputError as error:
-        raise error.at(path, code="bad_checkpoint") from error
+        what = f"not a saved state: {error.what}"
+        raise InputError(what, where=path, got=error.got, code="bad_checkpoint") from error
     except RecursionError:
         raise InputError("not a saved state: nested too deep", where=path, code="bad_checkpoint") from None
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
