@@ -27,8 +27,10 @@ SHORTEST_STEP, LONGEST_STEP = 1e-6, 1e4
 def as_floats(values: Any, what: str, device: torch.device | None = None) -> Tensor:
     """Real numbers as a floating-point tensor of any shape; whole numbers become float32, others keep their kind."""
     try:
-        # A copy for arrays torch cannot look into, such as reversed ones.
-        given = torch.as_tensor(values if isinstance(values, Tensor) else np.asarray(values, order="C"), device=device)
+        if isinstance(values, Tensor):  # stays where it is, whatever torch's default device
+            given = values if device is None else values.to(device)
+        else:  # a copy for arrays torch cannot look into, such as reversed ones
+            given = torch.as_tensor(np.asarray(values, order="C"), device=device)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what}: not an array of numbers", got=type(values).__name__, code="bad_shape") from error
     if given.is_complex() or given.dtype == torch.bool:
