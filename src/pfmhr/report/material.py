@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.foreign import read_json
+from pfmhr.foreign import read_file, read_json
 from pfmhr.layout import CONFIG
 from pfmhr.prior.artefact import FORMAT
 from pfmhr.studies import plausibility
@@ -98,7 +98,7 @@ def _leave_out_copies(material: Material) -> None:
     """One run may lie in the folders of several experiments, which share it."""
     first: dict[bytes, Path] = {}
     for path in material.trackers:
-        original = first.setdefault((path / RESULT).read_bytes(), path)
+        original = first.setdefault(read_file(path / RESULT), path)
         if original != path:
             material.left_out[path] = f"a copy of {original}"
     material.trackers = list(first.values())
