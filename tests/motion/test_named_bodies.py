@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -182,6 +183,40 @@ def test_named_bodies_tell_the_order_of_nameless_joints(
     (read,) = read_content(raw.npz(**content), "clip.npz")
     assert_same(read, walk)
     assert "breadth-first" in read.notes[-1]
+
+
+@pytest.mark.parametrize("layout", ["named", "isaac", "mjlab", "world_first"])
+@given(seed=st.integers(0, 2**31))
+def test_quaternions_with_w_last_are_known_by_the_bodies_beside_the_root(
+    g1: Robot, raw: Any, read_content: Reader, layout: str, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    poses = random.uniform(g1.lower, g1.upper, (4, 29))
+    turns = Rotation.from_rotvec(random.uniform(-2, 2, (4, 3))).as_quat(scalar_first=True)
+    motion = Motion.from_arrays(g1, poses, 30, random.uniform(-3, 3, (4, 3)), turns)
+    made = {
+        "named": lambda: raw.npz(**raw.named(motion, g1)),
+        "isaac": lambda: raw.isaac(motion, g1),
+        "mjlab": lambda: raw.mjlab(motion, g1),
+        "world_first": lambda: raw.mjlab(motion, g1, world=True),
+    }[layout]()
+    assert_same(read_content(made, "clip.npz")[0], motion)
+    with np.load(io.BytesIO(made)) as arrays:
+        last = raw.npz(**{**arrays, "body_quat_w": arrays["body_quat_w"][..., [1, 2, 3, 0]]})
+    (read,) = read_content(last, "clip.npz")
+    assert_same(read, motion)
+    assert any("body_quat_w as xyzw" in note for note in read.notes)
+
+
+@pytest.mark.parametrize("heading", np.linspace(-3.1, 3.1, 9))
+def test_w_is_found_last_at_any_heading_of_an_upright_robot(
+    g1: Robot, make_walk: Callable[..., Motion], raw: Any, read_content: Reader, heading: float
+) -> None:
+    walk = make_walk(heading=heading)
+    content = raw.named(walk, g1)
+    content["body_quat_w"] = content["body_quat_w"][..., [1, 2, 3, 0]]
+    assert_same(read_content(raw.npz(**content), "clip.npz")[0], walk)
+    assert_same(read_content(raw.npz(**raw.named(walk, g1)), "clip.npz")[0], walk)
 
 
 def test_a_stated_order_is_not_second_guessed(g1: Robot, walk: Motion, raw: Any, read_content: Reader) -> None:

@@ -100,6 +100,11 @@ class Robot:
         order = sorted(range(len(self.body_names)), key=lambda body: (self._level(body + 1), body))
         return tuple(self.body_names[body] for body in order)
 
+    @cached_property
+    def bodies_on_root(self) -> tuple[str, ...]:
+        """The bodies whose parent is the root: where they are depends on the root's pose alone."""
+        return tuple(name for body, name in enumerate(self.body_names, 1) if self._body_parent[body] == 1)
+
     def _level(self, body: int) -> int:
         """How many bodies are above this one; the world, number 0, does not count."""
         level = 0

@@ -1,4 +1,4 @@
-"""The npz of BeyondMimic, mjlab and holosoma: joint and body trajectories, quaternions wxyz, names or none.
+"""The npz of BeyondMimic, mjlab and holosoma: joint and body trajectories, names or none.
 
 mjlab and BeyondMimic write no names. holosoma names joints and bodies, lists every body of its scene, the world, fixed
 links and an object among them, and puts the root's seven numbers before the joints: MuJoCo's qpos. Joints and bodies
@@ -19,6 +19,7 @@ from pfmhr.files import write_atomically
 from pfmhr.motion.formats.bodies import find_bodies
 from pfmhr.motion.formats.breadth_first import in_known_order
 from pfmhr.motion.formats.clip import Clip, array, names, rate
+from pfmhr.motion.formats.scalar_last import root_in_wxyz
 from pfmhr.motion.motion import Motion
 from pfmhr.robots import Robot, body_poses
 
@@ -41,14 +42,15 @@ def read(content: dict[str, Any], robot: Robot, check_order: bool = True) -> lis
     bodies = find_bodies(content, positions, robot)
     named = names(content) if "joint_names" in content else None
     root, joints = _split(content, table, _count(table, named, robot))
+    root_quat, turned = root_in_wxyz(positions, quaternions, bodies, robot)
     clip = Clip(
         format="mjlab",
         joint_pos=joints,
         root_pos=positions[:, bodies.root],
-        root_quat=quaternions[:, bodies.root],
+        root_quat=root_quat,
         joint_names=named,
         fps=rate(content) if "fps" in content else None,
-        notes=(*bodies.notes, *_ignored_object(content)),
+        notes=(*bodies.notes, *turned, *_ignored_object(content)),
     )
     _require_same_root(root, clip)
     if check_order and named is None and joints.shape[1] == robot.num_joints and len(joints):
