@@ -280,7 +280,7 @@ CONTRADICTIONS: dict[str, tuple[Change, str, str]] = {
     "velocities_of_fewer_frames": (lambda c: {"joint_vel": c["joint_vel"][1:]}, "bad_shape", "got (89, 35)"),
     "numbers_for_names": (lambda c: {"body_names": np.arange(41)}, "damaged", "'body_names' is not text"),
     "objects_for_names": (
-        lambda c: {"body_names": np.array(c["body_names"], dtype=object)}, "unsafe_pickle", "'body_names' holds",
+        lambda c: {"body_names": np.array(c["body_names"], dtype=object)}, "unsafe_pickle", "dtype=str",
     ),
     "no_names_of_many_bodies": (lambda c: {"body_names": None}, "bad_width", "got 41 without body_names"),
 }  # fmt: skip

@@ -37,6 +37,11 @@ def find_bodies(content: dict[str, Any], positions: NDArray[Any], robot: Robot) 
     return Bodies(_by_number(positions, robot))
 
 
+def some_frames(count: int) -> NDArray[np.intp]:
+    """Up to five of so many frames, from the first to the last: enough to judge a file by."""
+    return np.unique(np.linspace(0, count - 1, 5).astype(np.intp)) if count else np.empty(0, dtype=np.intp)
+
+
 def _by_name(found: tuple[str, ...], count: int, robot: Robot) -> Bodies:
     if len(found) != count:
         what = "body_names and body_pos_w differ in their number of bodies"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
-from pfmhr.motion.formats.bodies import Bodies
+from pfmhr.motion.formats.bodies import Bodies, some_frames
 from pfmhr.motion.formats.clip import Clip
 from pfmhr.robots import Robot, body_poses
 
@@ -20,7 +20,6 @@ BODY_TOLERANCE = 0.08
 """Mean distance in m that still counts as the same pose; published G1 models differ by less."""
 SAME_POSE = 0.01
 """Nearer than this in m, the bodies say nothing against the order as given."""
-_FRAMES = 5
 
 
 def in_known_order(clip: Clip, positions: NDArray[np.float64], bodies: Bodies, robot: Robot) -> Clip:
@@ -33,17 +32,11 @@ def in_known_order(clip: Clip, positions: NDArray[np.float64], bodies: Bodies, r
     Raises:
         InputError: the joints are breadth-first, but the bodies are not: ``joint_order``.
     """
-    frames = np.unique(np.linspace(0, len(clip.joint_pos) - 1, _FRAMES).astype(int))
+    frames = some_frames(len(clip.joint_pos))
     parts = (clip.joint_pos, clip.root_pos, clip.root_quat, positions)
     if not all(np.isfinite(part[frames]).all() for part in parts):
         return clip
-    reordered = np.empty_like(clip.joint_pos)
-    reordered[:, robot.joint_indices(robot.breadth_first_names)] = clip.joint_pos
-
-    def placed(joint_pos: NDArray[np.float64]) -> NDArray[np.float32]:
-        return body_poses(robot, clip.root_pos[frames], clip.root_quat[frames], joint_pos[frames])[0]
-
-    given, breadth = placed(clip.joint_pos), placed(reordered)
+    given, breadth = _placed_in_both_orders(clip, frames, robot)
     there = positions[frames]
     if bodies.columns:
         own = [robot.body_names.index(name) for name, _ in bodies.columns]
@@ -59,6 +52,18 @@ def in_known_order(clip: Clip, positions: NDArray[np.float64], bodies: Bodies, r
         return clip
     note = "took the joints in Isaac's breadth-first order, which puts the bodies where the file has them"
     return replace(clip, joint_names=robot.breadth_first_names, notes=(*clip.notes, note))
+
+
+def _placed_in_both_orders(
+    clip: Clip, frames: NDArray[np.intp], robot: Robot
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Where the joints put the bodies (F, B, 3), in the robot's order if they are as given or breadth-first."""
+    reordered = np.empty_like(clip.joint_pos[frames])
+    reordered[:, robot.joint_indices(robot.breadth_first_names)] = clip.joint_pos[frames]
+    twice = np.tile(frames, 2)
+    joints = np.concatenate([clip.joint_pos[frames], reordered])
+    placed, _ = body_poses(robot, clip.root_pos[twice], clip.root_quat[twice], joints)
+    return placed[: len(frames)], placed[len(frames) :]
 
 
 def _distance(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from pfmhr.motion.formats.bodies import Bodies
+from pfmhr.motion.formats.bodies import Bodies, some_frames
 from pfmhr.motion.formats.clip import wxyz
 from pfmhr.robots import Robot, body_poses
 
 SURELY_WRONG = 0.05
 """Bodies so far in m from where the root puts them are elsewhere; published G1 models differ by 0.01."""
 SURELY_RIGHT = 0.02
-_FRAMES = 5
 
 
 def root_in_wxyz(
@@ -31,13 +30,15 @@ def root_in_wxyz(
         quaternions: its ``body_quat_w`` (T, B, 4).
     """
     given = quaternions[:, bodies.root]
-    frames = np.unique(np.linspace(0, max(len(given) - 1, 0), _FRAMES).astype(int)) if len(given) else []
+    frames = some_frames(len(given))
     there, turn = positions[frames], given[frames]
     lengths = np.linalg.norm(turn, axis=1)
     if not len(turn) or not (np.isfinite(there).all() and np.isfinite(lengths).all() and lengths.all()):
         return given, ()
+    still, _ = body_poses(robot, np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]]), robot.default_pose[None])
+    offsets = dict(zip(robot.body_names, still[0] - still[0, 0], strict=True))
     layouts = _neighbours(bodies, robot)
-    as_wxyz, as_xyzw = (_distance(there, each, bodies.root, layouts, robot) for each in (turn, wxyz(turn)))
+    as_wxyz, as_xyzw = (_distance(there, each, bodies.root, layouts, offsets) for each in (turn, wxyz(turn)))
     if as_xyzw < SURELY_RIGHT and as_wxyz > SURELY_WRONG:
         note = "took body_quat_w as xyzw, which puts the bodies beside the root where the file has them"
         return wxyz(given), (note,)
@@ -54,15 +55,18 @@ def _neighbours(bodies: Bodies, robot: Robot) -> list[dict[str, int]]:
 
 
 def _distance(
-    there: NDArray[np.float64], turn: NDArray[Any], root: int, layouts: list[dict[str, int]], robot: Robot
+    there: NDArray[np.float64],
+    turn: NDArray[Any],
+    root: int,
+    layouts: list[dict[str, int]],
+    offsets: dict[str, NDArray[np.float32]],
 ) -> float:
     """Mean distance in m of the bodies on the root from where this orientation of it puts them."""
-    still, _ = body_poses(robot, np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]]), robot.default_pose[None])
     turned = Rotation.from_quat(turn, scalar_first=True).as_matrix()
     distances = []
     for layout in layouts:
-        offsets = still[0, [robot.body_names.index(name) for name in layout]] - still[0, 0]
-        placed = there[:, None, root] + np.einsum("tij,bj->tbi", turned, offsets)
-        away = np.linalg.norm(placed - there[:, list(layout.values())], axis=2)
-        distances.append(float(away.mean()) if len(layout) > 1 else 0.0)
+        if len(layout) < 2:
+            return 0.0  # one body alone says too little
+        placed = there[:, None, root] + np.einsum("tij,bj->tbi", turned, [offsets[name] for name in layout])
+        distances.append(float(np.linalg.norm(placed - there[:, list(layout.values())], axis=2).mean()))
     return min(distances)
