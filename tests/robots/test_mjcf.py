@@ -98,7 +98,10 @@ def test_the_first_keyframe_is_the_default_pose(load_text: LoadText) -> None:
 
 
 def test_breadth_first_goes_level_by_level(load_text: LoadText) -> None:
-    assert load_text(two_arms()).breadth_first_names == ("left_arm", "right_arm", "left_hand", "right_hand")
+    robot = load_text(two_arms())
+    assert robot.breadth_first_names == ("left_arm", "right_arm", "left_hand", "right_hand")
+    assert robot.bodies_on_root == ("left_arm", "right_arm")
+    assert robot.breadth_first_bodies == ("trunk", "left_arm", "right_arm", "left_hand", "right_hand")
 
 
 @pytest.mark.parametrize(
