@@ -11,12 +11,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from signal import SIGINT
 
 import msgspec
 import pytest
 import viser
 import zstandard
+from websockets.asyncio import server as websockets_server
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
@@ -25,6 +27,7 @@ from pfmhr.robots import Robot
 from pfmhr.viewer.clip_page import ClipPage, Part
 from pfmhr.viewer.readout import about
 from pfmhr.viewer.takes import Take
+from pfmhr.viewer.wire import guarded_server
 
 PROTOCOL = Subprotocol(f"viser-v{viser.__version__}")
 CAMERA = {
@@ -61,19 +64,25 @@ class Running:
 
     port: int
     process: subprocess.Popen[str]
+    complaints: Path
 
     def stop(self) -> tuple[str, str]:
         self.process.send_signal(SIGINT)
-        return self.process.communicate(timeout=60)
+        said, _ = self.process.communicate(timeout=60)
+        return said, self.complaints.read_text()
 
 
 @pytest.fixture(scope="module")
-def command() -> Iterator[Running]:
+def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    complaints = tmp_path_factory.mktemp("viewer") / "stderr"
     words = [sys.executable, "-m", "pfmhr", "view", "--port", "0", "--no-shadows"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with (
+        complaints.open("w") as stderr,
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=stderr, text=True) as process,
+    ):
         assert process.stdout is not None
         address = process.stdout.readline().split()[0]
-        yield Running(int(address.rsplit(":", 1)[1]), process)
+        yield Running(int(address.rsplit(":", 1)[1]), process, complaints)
         process.kill()
 
 
@@ -168,13 +177,7 @@ def uuids(port: int) -> list[str]:
             raw = page.recv(PATIENCE)
             assert isinstance(raw, bytes)
             whole = zstandard.decompress(raw[16 : 16 + int.from_bytes(raw[8:16], "little")])
-    kinds = {
-        "GuiButtonMessage",
-        "GuiSliderMessage",
-        "GuiButtonGroupMessage",
-        "GuiDropdownMessage",
-        "GuiCheckboxMessage",
-    }
+    kinds = {f"Gui{kind}Message" for kind in ("Button", "Slider", "ButtonGroup", "Dropdown", "Checkbox")}
     sent = msgspec.msgpack.decode(whole)["messages"]
     found = {message["type"]: message["uuid"] for message in sent if message.get("type") in kinds}
     assert set(found) == kinds
@@ -199,6 +202,23 @@ def test_nobody_can_ask_for_a_public_tunnel(server: viser.ViserServer, monkeypat
                 break
             time.sleep(0.05)
     assert (moved, asked) == ([3.0], [])
+
+
+def test_a_viser_that_starts_otherwise_is_not_served_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped: list[bool] = []
+
+    class Otherwise:
+        def __init__(self, **settings: object) -> None:
+            pass
+
+        def stop(self) -> None:
+            stopped.append(True)
+
+    before = websockets_server.serve
+    monkeypatch.setattr(viser, "ViserServer", Otherwise)
+    with pytest.raises(RuntimeError, match="cannot guard"):
+        guarded_server("127.0.0.1", 0, "")
+    assert stopped == [True] and websockets_server.serve is before
 
 
 NAME = "a\x1b[31m\x00\u202e<b>\udcff"

@@ -24,14 +24,10 @@ def test_a_page_of_one_local_name_may_ask_another() -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        "evil.example:8080",
-        "localhost.evil.example:8080",
-        "127.0.0.1.nip.io:8080",
-        "localhost:8081",
-        "localhost",
-        "[::1]",
-    ]
-    + ["", ":8080", "localhost:", "localhost:8080@evil", "localhost:8080\x00", "192.168.1.5:8080", "localhost:٨٠٨٠"],
+        *("evil.example:8080", "localhost.evil.example:8080", "127.0.0.1.nip.io:8080", "192.168.1.5:8080"),
+        *("localhost:8081", "localhost", "[::1]", "", ":8080", "localhost:"),
+        *("localhost:8080@evil", "localhost:8080\x00", "localhost:٨٠٨٠"),
+    ],
 )
 def test_other_hosts_are_refused(host: str) -> None:
     assert not LOCAL.admits([host], [], 8080)
@@ -39,8 +35,11 @@ def test_other_hosts_are_refused(host: str) -> None:
 
 @pytest.mark.parametrize(
     "origin",
-    ["http://evil.example", "http://evil.example:8080", "https://localhost:8080", "http://localhost:3000", "null", ""]
-    + ["http://localhost", "http://localhost:8080.evil.example", "http://localhost:8080/", "file://", "localhost:8080"],
+    [
+        *("http://evil.example", "http://evil.example:8080", "http://localhost:8080.evil.example"),
+        *("http://localhost:3000", "http://localhost", "https://localhost:8080", "http://localhost:8080/"),
+        *("localhost:8080", "file://", "null", ""),
+    ],
 )
 def test_pages_from_elsewhere_are_refused(origin: str) -> None:
     assert not LOCAL.admits(["localhost:8080"], [origin], 8080)
