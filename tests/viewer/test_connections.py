@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from signal import SIGINT
+from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 import viser
 import zstandard
@@ -169,16 +171,28 @@ def test_garbage_is_not_seen_in_the_terminal_and_the_viewer_goes_on(command: Run
     assert command.stop() == ("stopped\n", "")
 
 
+def unpacked(raw: bytes | str) -> Any:
+    """Messages of the server: the length of what is packed stands in front of it."""
+    assert isinstance(raw, bytes)
+    return msgspec.msgpack.decode(zstandard.decompress(raw[16 : 16 + int.from_bytes(raw[8:16], "little")]))
+
+
+def texts(content: Any) -> Iterator[str]:
+    """Every text in them."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, (dict, list)):
+        for part in content.values() if isinstance(content, dict) else content:
+            yield from texts(part)
+
+
 def uuids(port: int) -> list[str]:
     """The inputs of a page: what a client that knows the page could name."""
     with joined(port) as page:
-        whole = b""
-        while b"GuiSlider" not in whole:
-            raw = page.recv(PATIENCE)
-            assert isinstance(raw, bytes)
-            whole = zstandard.decompress(raw[16 : 16 + int.from_bytes(raw[8:16], "little")])
+        sent: list[dict[str, Any]] = []
+        while "GuiSliderMessage" not in texts(sent):
+            sent = unpacked(page.recv(PATIENCE))["messages"]
     kinds = {f"Gui{kind}Message" for kind in ("Button", "Slider", "ButtonGroup", "Dropdown", "Checkbox")}
-    sent = msgspec.msgpack.decode(whole)["messages"]
     found = {message["type"]: message["uuid"] for message in sent if message.get("type") in kinds}
     assert set(found) == kinds
     return list(found.values())
@@ -234,3 +248,23 @@ def test_names_that_are_no_text_do_not_end_connections(server: viser.ViserServer
     with joined(server.get_port()) as client:
         assert len(client.recv(PATIENCE)) > 50_000  # the shapes of two robots
         assert client.ping().wait(PATIENCE)
+
+
+def test_a_robot_of_strange_names_is_shown(server: viser.ViserServer, tmp_path: Path) -> None:
+    """Of its file, joint, body and mesh; the last is no text at all, and nobody asks for it."""
+    folder = tmp_path / "a\x1b[2J<b>"
+    folder.mkdir()
+    corners = " ".join(str(value) for corner in np.ndindex(2, 2, 2) for value in corner)
+    text = f"""<mujoco><asset><mesh name="MESH" vertex="{corners}"/></asset><worldbody><body name="b&#10;/../&lt;b&gt;">
+        <freejoint/><geom type="mesh" mesh="MESH"/><body name="c"><joint name="j&#9;&#x202e;/&lt;i&gt;" range="-1 1"/>
+        <geom size=".1"/></body></body></worldbody></mujoco>"""
+    path = folder / "robot\x07.xml"
+    path.write_bytes(text.encode().replace(b"MESH", b"mesh\xff\x1b"))
+    robot = Robot.load(path)
+    take = Take(robot.name, np.tile([0, 0, 1, 1, 0, 0, 0, 0.0], (3, 1)), 30.0, robot.joint_names)
+    ClipPage(server, robot, [Part(take), Part(take)], about(f"{path}: {robot.name}"))
+    with joined(server.get_port()) as client:
+        shown = list(texts(unpacked(client.recv(PATIENCE))))
+        assert client.ping().wait(PATIENCE)
+    assert r"robot\x07" in shown and "/robot1/0" in shown  # the label, and a shape
+    assert not [text for text in shown if set(text) & set("\x07\x1b\u202e") or "<b>" in text]
