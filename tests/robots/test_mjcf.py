@@ -164,3 +164,11 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         Robot.load(tmp_path / "none.xml")
     assert caught.value.code == "not_found"
     assert str(tmp_path / "none.xml") in str(caught.value)
+
+
+def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "toy.xml"
+    path.write_bytes(f"<mujoco><worldbody>{HINGE}</worldbody></mujoco>".encode().replace(b'"a"', b'"caf\xe9"'))
+    with pytest.raises(InputError, match=r"not UTF-8 \(got b'caf\\xe9'\)") as caught:
+        Robot.load(path)
+    assert caught.value.code == "bad_robot"

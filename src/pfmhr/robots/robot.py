@@ -136,6 +136,7 @@ def from_mjcf(path: Path, name: str) -> Robot:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise InputError(f"MuJoCo cannot compile this robot: {error}", where=path, code="bad_mjcf") from error
+    _require_text(model, path)
     hinges, floating = _hinges(model, path)
     dofs = model.jnt_dofadr[hinges]
     limited = model.jnt_limited[hinges].astype(bool)
@@ -160,6 +161,17 @@ def from_mjcf(path: Path, name: str) -> Robot:
         _body_parent=tuple(int(parent) for parent in model.body_parentid),
         _axis=model.jnt_axis[hinges].astype(as_float),
     )
+
+
+def _require_text(model: mujoco.MjModel, path: Path) -> None:
+    """MuJoCo takes names of any bytes, and fails when asked for one that is no text."""
+    for start in (*model.name_jntadr, *model.name_bodyadr):
+        name = model.names[start : model.names.index(b"\0", start)]
+        try:
+            name.decode()
+        except UnicodeDecodeError:
+            what = "a joint or body has a name that is not UTF-8"
+            raise InputError(what, where=path, got=name, fix="Save the file as UTF-8.", code="bad_robot") from None
 
 
 def _hinges(model: mujoco.MjModel, path: Path) -> tuple[NDArray[np.intp], bool]:
