@@ -18,9 +18,9 @@ from torch import Tensor
 from pfmhr.corpus import PoseCorpus
 from pfmhr.distance import PoseDistanceField
 from pfmhr.distance.network import DistanceNetworkConfig, joint_parents
+from pfmhr.learning.identity import checksum_of_config
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
-from pfmhr.training.identity import checksum_of_config
 
 from ..score.priors import normal, refused
 

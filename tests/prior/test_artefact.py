@@ -15,11 +15,11 @@ import safetensors.torch
 import torch
 
 from pfmhr.errors import InputError
+from pfmhr.learning.identity import checksum_of_config
 from pfmhr.prior import PosePrior
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import new_denoiser
 from pfmhr.robots import Robot
-from pfmhr.training.identity import checksum_of_config
 
 from .conftest import TOY
 

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from pfmhr.bench.accuracy import score_accuracy
-from pfmhr.bench.machine import provenance
 from pfmhr.bench.timing import interleaved
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import find_motion_files
@@ -22,6 +21,7 @@ from pfmhr.motion.reading import ReadOptions, read_motions
 from pfmhr.prior import PosePrior, PriorConfig, preset
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import new_denoiser
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 from pfmhr.score.autodiff import AutodiffEngine
 from pfmhr.score.fused import FusedEngine

@@ -12,12 +12,12 @@ import torch
 import pfmhr
 from pfmhr.errors import InputError
 from pfmhr.foreign import as_dataclass, locate
+from pfmhr.learning.artefact import load_network, read_config, write_artefact
 from pfmhr.prior.config import PriorConfig, as_json
 from pfmhr.prior.denoiser import Denoiser
 from pfmhr.prior.network import PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior
-from pfmhr.training.artefact import load_network, read_config, write_artefact
 
 FORMAT, VERSION = "pfmhr-prior", 1
 

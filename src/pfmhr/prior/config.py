@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.learning import LoopConfig, require_numbers
 from pfmhr.prior.denoiser import Prediction
 from pfmhr.prior.network import NetworkConfig
 from pfmhr.prior.normalisation import Kind
 from pfmhr.prior.path import DELTA, TimeSampling
-from pfmhr.training import LoopConfig, require_numbers
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.inputs import as_flow_times, as_last_axis
+from pfmhr.learning.identity import hash_of
 from pfmhr.prior.config import PriorConfig
 from pfmhr.prior.denoiser import Denoiser
 from pfmhr.prior.network import NetworkConfig, PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.path import DELTA
 from pfmhr.robots import Robot
-from pfmhr.training.identity import hash_of
 
 
 @dataclass(eq=False)

@@ -12,12 +12,7 @@ from pfmhr.corpus.split import held_out_sources, split_by_source
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive
 from pfmhr.layout import CONFIG
-from pfmhr.prior.config import PriorConfig, TrainConfig, as_json
-from pfmhr.prior.normalisation import Normalisation
-from pfmhr.prior.prior import PosePrior, new_denoiser
-from pfmhr.prior.training import PriorTask
-from pfmhr.robots import Robot
-from pfmhr.training import (
+from pfmhr.learning import (
     Progress,
     Say,
     claim,
@@ -28,6 +23,11 @@ from pfmhr.training import (
     run_loop,
     said_by_first,
 )
+from pfmhr.prior.config import PriorConfig, TrainConfig, as_json
+from pfmhr.prior.normalisation import Normalisation
+from pfmhr.prior.prior import PosePrior, new_denoiser
+from pfmhr.prior.training import PriorTask
+from pfmhr.robots import Robot
 
 NORMALISATION_POSES = 1_000_000
 

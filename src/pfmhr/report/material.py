@@ -10,11 +10,11 @@ from typing import Any
 from pfmhr.errors import InputError
 from pfmhr.foreign import read_file, read_json
 from pfmhr.layout import CONFIG
+from pfmhr.learning.logging import read_metrics
+from pfmhr.learning.runs import RUN
 from pfmhr.prior.artefact import FORMAT
 from pfmhr.studies import plausibility
 from pfmhr.tracking.runs import RESULT
-from pfmhr.training.logging import read_metrics
-from pfmhr.training.runs import RUN
 
 SHOWN = {
     "study timestep": ("rows", "best_t_eval", "transitions"),
