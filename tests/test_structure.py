@@ -13,7 +13,7 @@ PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
     *("text", "errors", "layout", "foreign", "files", "native", "robots", "motion", "provenance", "corpus", "inputs"),
     *("learning", "prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments"),
-    *("report", "viewer", "cli"),
+    *("viewer", "report", "cli"),
 )
 
 
