@@ -13,7 +13,7 @@ from pfmhr.prior.path import DELTA, corrupt, velocity_scale
 Prediction = Literal["clean", "velocity"]
 
 ROWS_PER_PASS = 16_384
-"""Poses that go through the network at once where many are given: what it needs in between is a hundred times a pose."""
+"""Poses that go through the network at once where many are given: in between it needs a hundred times as much."""
 
 
 class Denoiser(nn.Module):
