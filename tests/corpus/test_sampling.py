@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -63,3 +64,12 @@ def test_rows_outside_the_corpus_are_refused(tmp_path: Path, g1: Robot) -> None:
     for row in (-1, 10):
         with pytest.raises(InputError):
             corpus.rows([row])
+
+
+def test_a_corpus_is_sent_to_another_process_by_its_path(tmp_path: Path, g1: Robot) -> None:
+    """A loader's worker opens it again: its poses are not copied."""
+    poses = np.random.default_rng(0).normal(size=(20_000, 29)).astype(np.float32)
+    corpus = PoseCorpus.from_array(tmp_path / "corpus", poses, robot=g1)
+    sent = pickle.dumps(corpus)
+    assert len(sent) < 10_000 < poses.nbytes
+    assert np.array_equal(pickle.loads(sent).batch(7, 16, seed=3), corpus.batch(7, 16, seed=3))

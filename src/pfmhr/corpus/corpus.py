@@ -30,6 +30,10 @@ class PoseCorpus:
         self._starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].astype(np.int64)
         self._length = sum(lengths)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the same files: their poses are not sent there."""
+        return PoseCorpus, (self.path, self.manifest)
+
     @staticmethod
     def open(path: str | Path, robot: Robot | None = None) -> PoseCorpus:
         """Open a corpus; with ``robot`` given, one for other joints is refused."""

@@ -14,7 +14,7 @@ from pfmhr.errors import InputError
 from pfmhr.inputs import as_flow_times, as_last_axis
 from pfmhr.learning.identity import hash_of
 from pfmhr.prior.config import PriorConfig
-from pfmhr.prior.denoiser import Denoiser
+from pfmhr.prior.denoiser import Denoiser, denoise_by_parts
 from pfmhr.prior.gaussians import MixtureNetwork
 from pfmhr.prior.network import NetworkConfig, PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
@@ -96,7 +96,7 @@ class PosePrior:
     def denoise(self, noisy_pose: Tensor | NDArray[Any], flow_time: Tensor | float) -> Tensor:
         """Clean pose estimate F(z, t), Eq. 10; normalised poses ``(N, J)``, flow time a scalar or ``(N,)``."""
         noisy = self._poses(noisy_pose).to(next(self.denoiser.parameters()).dtype)
-        return self.denoiser(noisy, as_flow_times(flow_time, noisy))
+        return denoise_by_parts(self.denoiser, noisy, as_flow_times(flow_time, noisy))
 
     def sample(self, count: int, generator: torch.Generator | None = None, steps: int = 50) -> Tensor:
         """New poses in rad, shape ``(count, J)``; see :func:`pfmhr.prior.sampling.sample_poses`."""

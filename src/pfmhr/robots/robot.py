@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.robots.finite import require_finite
+from pfmhr.robots.mjcf import require_bounded
+from pfmhr.robots.quiet import no_log_file
 
 BUNDLED = {"g1": "unitree_g1.xml"}
 """Robots that come with the package: name → MJCF file beside this module."""
@@ -77,7 +80,8 @@ class Robot:
 
     def compile(self) -> mujoco.MjModel:
         """A fresh MuJoCo model of this robot alone, without floor or lights."""
-        return mujoco.MjModel.from_xml_path(str(self.path))
+        with no_log_file():
+            return mujoco.MjModel.from_xml_path(str(self.path))
 
     def joint_indices(self, names: tuple[str, ...] | list[str]) -> list[int]:
         """Positions of ``names`` in this robot's joint order."""
@@ -132,12 +136,15 @@ class Robot:
 
 def from_mjcf(path: Path, name: str) -> Robot:
     """Read a robot from an MJCF file whose joints are one optional free joint and hinges."""
+    require_bounded(path)
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        with no_log_file():
+            model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise InputError(f"MuJoCo cannot compile this robot: {error}", where=path, code="bad_mjcf") from error
     _require_text(model, path)
     hinges, floating = _hinges(model, path)
+    require_finite(model, path)
     dofs = model.jnt_dofadr[hinges]
     limited = model.jnt_limited[hinges].astype(bool)
     effort, stiffness, damping = _motors(model, hinges)
