@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
-SOURCES := pyproject.toml constraints.txt hatch_build.py src/pfmhr/corpus/_gather.c
+SOURCES := pyproject.toml constraints.txt
 
 .PHONY: setup setup-dev demo test test-slow test-browser lint docs results bench clean
 

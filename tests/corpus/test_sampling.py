@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmhr.corpus import PoseCorpus
-from pfmhr.corpus.sampling import batch_rows, gather
+from pfmhr.corpus.sampling import batch_rows, take_rows
 from pfmhr.errors import InputError
 from pfmhr.robots import Robot
 
@@ -36,14 +36,12 @@ def test_every_row_is_equally_likely() -> None:
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(0, 2**32))
-def test_gathering_from_shards_equals_indexing_their_concatenation(lengths: list[int], seed: int) -> None:
+def test_rows_of_several_files_are_those_of_their_concatenation(lengths: list[int], seed: int) -> None:
     generator = np.random.default_rng(seed)
     shards = [generator.normal(size=(length, 3)).astype(np.float32) for length in lengths]
     whole = np.concatenate(shards)
-    starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
     rows = generator.integers(0, len(whole), size=50)
-    for native in (True, False):
-        assert np.array_equal(gather(shards, starts, rows, native), whole[rows])
+    assert np.array_equal(take_rows(shards, rows), whole[rows])
 
 
 def test_a_batch_holds_the_drawn_rows(tmp_path: Path, g1: Robot) -> None:
