@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pfmhr.corpus.manifest import Shard
 from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
-from pfmhr.foreign import require_file
+from pfmhr.foreign import map_npy
 
 SHARD_ROWS = 2**20
 """A shard is closed at the first clip that brings it to this many rows (121 MB for 29 joints)."""
@@ -48,20 +48,9 @@ def open_shard(directory: Path, shard: Shard, joints: int) -> NDArray[np.float32
     """A read-only memory map of a shard, its size and type checked, its content not read."""
     path = directory / shard.file
     try:
-        size = require_file(path)
+        poses = map_npy(path, "bad_corpus")
     except FileNotFoundError:
         raise InputError("a shard of the corpus is missing", where=path, code="bad_corpus") from None
-    except InputError as error:
-        raise error.at(path, code="bad_corpus") from None
-    expected = len(_header(shard.rows, joints)) + 4 * shard.rows * joints
-    if size != expected:
-        raise InputError(
-            "a shard has the wrong size", where=path, expected=f"{expected} bytes", got=size, code="bad_corpus"
-        )
-    try:
-        poses = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError) as error:
-        raise InputError(f"a shard is damaged: {error}", where=path, code="bad_corpus") from error
     if poses.shape != (shard.rows, joints) or poses.dtype != np.dtype("<f4"):
         raise InputError(
             "a shard has the wrong shape", where=path, expected=(shard.rows, joints), got=poses.shape, code="bad_corpus"

@@ -7,13 +7,14 @@ import math
 import tokenize
 import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
-from pfmhr.foreign.opening import MAX_FILE_BYTES, too_large
+from pfmhr.foreign.opening import MAX_FILE_BYTES, require_file, too_large
 
 MAX_MEMBERS = 1_000_000
 """More arrays than this are in no archive of ours; their names alone would take gigabytes."""
@@ -31,6 +32,11 @@ class _Layout:
     shape: tuple[int, ...]
     fortran_order: bool
     dtype: np.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes behind the header."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 def unpack_npz(data: bytes, max_bytes: int = MAX_FILE_BYTES) -> dict[str, NDArray]:
@@ -55,6 +61,25 @@ def unpack_npz(data: bytes, max_bytes: int = MAX_FILE_BYTES) -> dict[str, NDArra
 def load_npy(data: bytes) -> NDArray:
     """One array of a npy file; raises as :func:`unpack_npz` does."""
     return _read_array(io.BytesIO(data), len(data), "the array")
+
+
+def map_npy(path: Path, code: str) -> NDArray:
+    """A read-only memory map of a npy file; its header is checked, its content not read.
+
+    Raises:
+        FileNotFoundError: it is not there.
+        InputError: of this ``code``: no npy file, or one that was cut or holds objects.
+    """
+    try:
+        size = require_file(path)
+        with open(path, "rb") as handle:
+            layout, start = _checked_layout(handle, size, "the array"), handle.tell()
+    except InputError as error:
+        raise error.at(path, code=code) from None
+    if size - start != layout.nbytes:
+        raise _cut("the array", f"{size - start} of its {layout.nbytes} bytes").at(path, code=code)
+    order = "F" if layout.fortran_order else "C"
+    return np.memmap(path, layout.dtype, "r", start, layout.shape, order)
 
 
 def _check_members(members: list[zipfile.ZipInfo], max_bytes: int) -> None:
@@ -85,20 +110,9 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray:
 
 def _read_array(stream: IO[bytes], size: int, what: str) -> NDArray:
     """The array in a stream of ``size`` bytes; room is made for no more than those."""
-    layout = _layout(stream, what)
-    if layout.dtype.hasobject:
-        raise InputError(
-            f"{what} holds pickled objects, which could run code; refused",
-            fix="Save it again with plain arrays only.",
-            code="unsafe_pickle",
-        )
-    if layout.dtype.itemsize == 0 or layout.dtype.fields is not None or layout.dtype.subdtype is not None:
-        raise InputError(f"{what} is no array of numbers or text", got=str(layout.dtype), code="damaged")
-    count = math.prod(layout.shape)
-    promised = count * layout.dtype.itemsize
-    if min(layout.shape, default=0) < 0 or promised > size:
-        raise _cut(what, f"{layout.shape} {layout.dtype} within {size} bytes")
-    flat = np.empty(count, layout.dtype)
+    layout = _checked_layout(stream, size, what)
+    promised = layout.nbytes
+    flat = np.empty(math.prod(layout.shape), layout.dtype)
     filled, room = 0, flat.view(np.uint8)
     while part := stream.read(_PIECE):
         if filled + len(part) > promised:
@@ -108,6 +122,22 @@ def _read_array(stream: IO[bytes], size: int, what: str) -> NDArray:
     if filled < promised:
         raise _cut(what, f"{filled} of the {promised} bytes of {layout.shape} {layout.dtype}")
     return flat.reshape(layout.shape, order="F" if layout.fortran_order else "C")
+
+
+def _checked_layout(stream: IO[bytes], size: int, what: str) -> _Layout:
+    """The header of an array of numbers or text that fits into ``size`` bytes."""
+    layout = _layout(stream, what)
+    if layout.dtype.hasobject:
+        raise InputError(
+            f"{what} holds pickled objects, which could run code; refused",
+            fix="Save it again with plain arrays only.",
+            code="unsafe_pickle",
+        )
+    if layout.dtype.itemsize == 0 or layout.dtype.fields is not None or layout.dtype.subdtype is not None:
+        raise InputError(f"{what} is no array of numbers or text", got=str(layout.dtype), code="damaged")
+    if min(layout.shape, default=0) < 0 or layout.nbytes > size:
+        raise _cut(what, f"{layout.shape} {layout.dtype} within {size} bytes")
+    return layout
 
 
 def _cut(what: str, got: str) -> InputError:
