@@ -77,6 +77,8 @@ def as_dataclass(kind: type[Kind], content: Any, what: str, code: str) -> Kind:
         raise InputError(f"{what} is incomplete or wrong: {error}", code=code) from None
     except RecursionError:
         raise InputError(f"{what} is nested too deep", code=code) from None
+    except UnicodeError:
+        raise InputError(f"{what} holds text that is no Unicode", code=code) from None
 
 
 def _refuse_unknown(kind: Any, content: Any, what: str, code: str) -> None:

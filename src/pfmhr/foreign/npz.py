@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import math
-import tokenize
+import re
+import struct
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,11 @@ _ENTRY = b"PK\x01\x02"
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """What numpy writes; others can ask for gigabytes to unpack a byte."""
 _PIECE = 2**20
+MAX_HEADER_BYTES, MAX_DIMENSIONS = 10_000, 32
+"""Of an array: numpy reads none that goes beyond."""
+_MAGIC = b"\x93NUMPY"
+_LONG = re.compile(r"(?<=[0-9])L\b")
+"""What Python 2 put behind a whole number."""
 _AGAIN = "Download it again."
 
 
@@ -145,9 +152,20 @@ def _cut(what: str, got: str) -> InputError:
 
 
 def _layout(stream: IO[bytes], what: str) -> _Layout:
+    """The header, read as numpy writes it: numpy's own reader warns of some, and makes room for gigabytes."""
+    start = stream.read(len(_MAGIC) + 2)
+    layout = {_MAGIC + b"\1\0": "<H", _MAGIC + b"\2\0": "<I"}.get(start)
     try:
-        version = np.lib.format.read_magic(stream)
-        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-        return _Layout(*read(stream))
-    except (ValueError, TypeError, KeyError, SyntaxError, EOFError, RecursionError, MemoryError, tokenize.TokenError):
+        if layout is None:
+            raise ValueError("no npy of version 1 or 2")
+        (length,) = struct.unpack(layout, stream.read(struct.calcsize(layout)))
+        text = stream.read(length).decode("latin-1") if length <= MAX_HEADER_BYTES else ""
+        header = ast.literal_eval(_LONG.sub("", text).strip())
+        shape, order, descr = (header[name] for name in ("shape", "fortran_order", "descr"))
+        if len(text) < length or not isinstance(order, bool) or not isinstance(shape, tuple):
+            raise ValueError("entries of other kinds")
+        if not all(type(size) is int for size in shape) or len(shape) > MAX_DIMENSIONS:
+            raise ValueError("no shape")
+        return _Layout(shape, order, np.lib.format.descr_to_dtype(descr))
+    except (ValueError, TypeError, KeyError, SyntaxError, RecursionError, MemoryError, AttributeError, struct.error):
         raise InputError(f"damaged npz: {what} has no header that numpy writes", fix=_AGAIN, code="damaged") from None

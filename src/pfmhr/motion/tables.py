@@ -41,9 +41,9 @@ def parse_table(text: bytes, native: bool = True, line: int = 1) -> NDArray[np.f
     table = _parse_native(text, columns) if native else None
     if table is None:
         try:
-            table = np.loadtxt(io.BytesIO(text), delimiter=",", dtype=np.float64, ndmin=2, comments=None).astype(
-                np.float32
-            )
+            precise = np.loadtxt(io.BytesIO(text), delimiter=",", dtype=np.float64, ndmin=2, comments=None)
+            with np.errstate(over="ignore"):  # becomes infinite, as in the compiled scanner
+                table = precise.astype(np.float32)
         except (ValueError, UnicodeDecodeError) as error:
             raise _locate(text, columns, error, line) from None
         if table.shape[1] != columns or len(table) != _lines(text):

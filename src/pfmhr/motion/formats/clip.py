@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
 
-MAX_CELLS = 2**27
+MAX_CELLS = 2**26
 """More numbers than this in one table would not fit the memory bound of a build."""
 
 Format = Literal["pfmhr", "unitree_csv", "bones_seed", "mimickit", "gmr", "asap", "mjlab", "qpos"]
@@ -51,22 +51,27 @@ def _real(content: dict[str, Any], key: str) -> NDArray[np.float64]:
         values = np.asarray(content[key])
         if values.dtype.kind not in "fiub":  # complex numbers and text would be cast without a word
             raise TypeError(f"its type is {values.dtype}")
-        return values.astype(np.float64)
+        return values.astype(np.float64, copy=False)
     except (ValueError, TypeError) as error:
         raise InputError(f"'{key}' is not an array of numbers: {error}", code="damaged") from None
 
 
 def _refuse_unfolding(rows: Any, key: str, dimensions: int) -> None:
-    """Lists from a pickle may share their rows: a few bytes would unfold to gigabytes."""
+    """Refuse what would be too large as float64; lists from a pickle may share their rows, or hold themselves."""
     depth, inner, cells = 0, rows, 1
-    while isinstance(inner, (list, tuple)) and inner:
+    while isinstance(inner, (list, tuple)) and inner and depth <= dimensions:
         depth, cells, inner = depth + 1, cells * len(inner), inner[0]
-    if depth and isinstance(inner, np.ndarray):
+    if isinstance(inner, np.ndarray):
         depth, cells = depth + inner.ndim, cells * inner.size
-    if depth > dimensions or cells > MAX_CELLS:
+    if depth > dimensions and isinstance(rows, (list, tuple)):
+        got = f"{depth} or more"
         raise InputError(
-            f"'{key}' has the wrong shape", expected=f"{dimensions} dimensions", got=depth, code="bad_shape"
+            f"'{key}' has the wrong shape", expected=f"{dimensions} dimensions", got=got, code="bad_shape"
         )
+    if cells > MAX_CELLS:
+        expected, got = f"at most {MAX_CELLS:,} numbers", f"{cells:,}"
+        fix = "Split it into several files."
+        raise InputError(f"'{key}' is too large", expected=expected, got=got, fix=fix, code="too_large")
 
 
 def rate(content: dict[str, Any], key: str = "fps") -> float:
