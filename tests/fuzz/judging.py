@@ -43,15 +43,15 @@ class Verdict:
 
 @contextmanager
 def limits(seconds: float) -> Iterator[None]:
-    """Processor time for what computes, ten times as much of the clock for what waits."""
+    """Processor time for what computes, eight times as much of the clock for what waits."""
 
     def stop(*_: object) -> None:
         raise TooSlow(f"more than {seconds:g} s")
 
     previous = {number: signal.signal(number, stop) for number in (signal.SIGPROF, signal.SIGALRM)}
     signal.setitimer(signal.ITIMER_PROF, seconds, 0.2)
-    signal.setitimer(signal.ITIMER_REAL, 10 * seconds, 1.0)
-    faulthandler.dump_traceback_later(20 * seconds, exit=True)  # where no signal is heard, within a library
+    signal.setitimer(signal.ITIMER_REAL, 8 * seconds, 1.0)
+    faulthandler.dump_traceback_later(12 * seconds, exit=True)  # where no signal is heard, within a library
     try:
         yield
     finally:

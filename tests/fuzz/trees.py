@@ -133,14 +133,21 @@ def exchanged_entries(random: Random, tree: Any) -> Any:
     here, there = spot(random, tree), spot(random, tree)
     if here is not None and there is not None:
         one, other = here[0][here[1]], there[0][there[1]]
-        if not (_holds(one, there[0]) or _holds(other, here[0])):
+        if id(here[0]) not in _containers(other) and id(there[0]) not in _containers(one):
             here[0][here[1]], there[0][there[1]] = other, one
     return tree
 
 
-def _holds(tree: Any, part: Any) -> bool:
-    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    return tree is part or any(_holds(each, part) for each in parts)
+def _containers(tree: Any) -> set[int]:
+    """Ids of the containers in a tree, each looked at once: parts may be shared."""
+    seen: set[int] = set()
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (dict, list)) and id(part) not in seen:
+            seen.add(id(part))
+            waiting += part.values() if isinstance(part, dict) else part
+    return seen
 
 
 def tree_changes(odd: Sequence[Callable[[Random], Any]] = ()) -> tuple[Change, ...]:

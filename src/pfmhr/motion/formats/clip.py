@@ -12,6 +12,8 @@ from pfmhr.errors import InputError
 
 MAX_CELLS = 2**26
 """More numbers than this in one table would not fit the memory bound of a build."""
+MAX_LISTED = 2**24
+"""The same for numbers in lists, which are gathered one by one, and may share their rows: seconds, not minutes."""
 
 Format = Literal["pfmhr", "unitree_csv", "bones_seed", "mimickit", "gmr", "asap", "mjlab", "qpos"]
 """The names of the formats."""
@@ -68,8 +70,9 @@ def _refuse_unfolding(rows: Any, key: str, dimensions: int) -> None:
         raise InputError(
             f"'{key}' has the wrong shape", expected=f"{dimensions} dimensions", got=got, code="bad_shape"
         )
-    if cells > MAX_CELLS:
-        expected, got = f"at most {MAX_CELLS:,} numbers", f"{cells:,}"
+    most = MAX_LISTED if isinstance(rows, (list, tuple)) else MAX_CELLS
+    if cells > most:
+        expected, got = f"at most {most:,} numbers", f"{cells:,}"
         fix = "Split it into several files."
         raise InputError(f"'{key}' is too large", expected=expected, got=got, fix=fix, code="too_large")
 
