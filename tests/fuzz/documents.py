@@ -26,7 +26,9 @@ def long_number(random: Random) -> Raw:
 
 
 def no_value(random: Random) -> Raw:
-    return Raw(random.choice(("NaN", "-Infinity", "nan", "01", "+1", "0x10", "1_000", "'a'", "undefined", "1979-05-27")))
+    return Raw(
+        random.choice(("NaN", "-Infinity", "nan", "01", "+1", "0x10", "1_000", "'a'", "undefined", "1979-05-27"))
+    )
 
 
 JSON_TREE = tree_changes((deep_json, long_number, no_value))
@@ -125,7 +127,14 @@ def twice_table(random: Random, text: bytes) -> bytes:
 
 def dotted_key(random: Random, text: bytes) -> bytes:
     line = random.choice(
-        (b"methods.add.prior = 'x'", b"name.x = 1", b"a." * random.choice((90, 1000)) + b"b = 1", b"skills = []", b"[[methods]]", b"data = '''")
+        (
+            b"methods.add.prior = 'x'",
+            b"name.x = 1",
+            b"a." * random.choice((90, 1000)) + b"b = 1",
+            b"skills = []",
+            b"[[methods]]",
+            b"data = '''",
+        )
     )
     return line + b"\n" + text
 

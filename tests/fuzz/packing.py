@@ -29,7 +29,9 @@ def gzipped_in_parts(random: Random, data: bytes) -> bytes:
 
 def gzip_bomb(random: Random, data: bytes) -> bytes:
     megabytes = LIMIT // 2**20
-    return random.choice((_zeros(megabytes + 1, True), _zeros(1, True) * random.choice((2, 2 * megabytes)), gzip.compress(data) * 50))
+    return random.choice(
+        (_zeros(megabytes + 1, True), _zeros(1, True) * random.choice((2, 2 * megabytes)), gzip.compress(data) * 50)
+    )
 
 
 def gzip_cut(random: Random, data: bytes) -> bytes:

@@ -38,7 +38,16 @@ def lost_piece(random: Random, data: bytes) -> bytes:
 
 def another_kind(random: Random, data: bytes) -> bytes:
     return random.choice(
-        [b"\0", b"PK\x05\x06" + b"\0" * 18, b"\x80\x04.", b"\x1f\x8b", b"null", b"[]", b"{}", b"version https://git-lfs"]
+        [
+            b"\0",
+            b"PK\x05\x06" + b"\0" * 18,
+            b"\x80\x04.",
+            b"\x1f\x8b",
+            b"null",
+            b"[]",
+            b"{}",
+            b"version https://git-lfs",
+        ]
     )
 
 

@@ -28,7 +28,13 @@ def search(names: list[str], seed: int, first: int, count: int) -> dict[str, Acc
         out = Path(folder) / "account.json"
         command = [sys.executable, "-m", "tests.fuzz.batch", str(out), ",".join(names), *map(str, (seed, first, count))]
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", str(ROOT / "src"))]))
-        about = {**os.environ, "PYTHONPATH": path, "PFMHR_FUZZ_BATCH": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+        about = {
+            **os.environ,
+            "PYTHONPATH": path,
+            "PFMHR_FUZZ_BATCH": "1",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONHASHSEED": "0",
+        }
         with open(Path(folder) / "stdout", "wb") as stdout:
             done = subprocess.run(command, env=about, cwd=ROOT, stdout=stdout, stderr=subprocess.PIPE, text=True)
         read = json.loads(out.read_text()) if out.exists() else {}
@@ -50,14 +56,19 @@ def search(names: list[str], seed: int, first: int, count: int) -> dict[str, Acc
 
 def _account(content: dict[str, Any]) -> Account:
     found = [(int(case), str(what)) for case, what in content["found"]]
-    return Account(**{**content, "changes": Counter(content["changes"]), "codes": Counter(content["codes"]), "found": found})
+    return Account(
+        **{**content, "changes": Counter(content["changes"]), "codes": Counter(content["codes"]), "found": found}
+    )
 
 
 def add(one: Account, other: Account) -> Account:
     """Two accounts of one kind as one."""
     slower = one if one.slowest >= other.slowest else other
     return Account(
-        **{name: getattr(one, name) + getattr(other, name) for name in ("cases", "loaded", "refused", "unchanged", "seconds")},
+        **{
+            name: getattr(one, name) + getattr(other, name)
+            for name in ("cases", "loaded", "refused", "unchanged", "seconds")
+        },
         slowest=slower.slowest,
         slowest_case=slower.slowest_case,
         peak_mb=max(one.peak_mb, other.peak_mb),

@@ -56,18 +56,35 @@ def _on_entry(key: str, odd: tuple[Any, ...]) -> Change:
 
 
 lying_kind = _on_entry(
-    "dtype", ("F64", "F16", "BF16", "I32", "I64", "U8", "BOOL", "F8_E4M3", "C64", "f32", "", None, 1, ["F32"], "\x1b[1m", "F4", "U64")
+    "dtype",
+    ("F64", "F16", "BF16", "I32", "I64", "U8", "BOOL", "F8_E4M3", "C64", "f32", "",
+     None, 1, ["F32"], "\x1b[1m", "F4", "U64")
 )  # fmt: skip
 lying_shape = _on_entry(
     "shape",
     (
-        [], [0], [1], [2**40], [2**62, 0], [-1], [1.0], [True], ["4"], None, 4, [[4]], [2**63, 2], [2**32, 2**32], [1] * 1000, [4, 4],
+        [], [0], [1], [2**40], [2**62, 0], [-1], [1.0], [True], ["4"], None, 4, [[4]], [2**63, 2],
+        [2**32, 2**32], [1] * 1000, [4, 4],
         [12], [10**30], [2**62, 4],
     ),
 )  # fmt: skip
 lying_offsets = _on_entry(
     "data_offsets",
-    ([0, 0], [0, 4], [4, 0], [0, 2**40], [-4, 0], [0, 16], [0.0, 4.0], None, [0], [0, 1, 2], [2**63, 2**63 + 4], ["0", "4"], [1, 5]),
+    (
+        [0, 0],
+        [0, 4],
+        [4, 0],
+        [0, 2**40],
+        [-4, 0],
+        [0, 16],
+        [0.0, 4.0],
+        None,
+        [0],
+        [0, 1, 2],
+        [2**63, 2**63 + 4],
+        ["0", "4"],
+        [1, 5],
+    ),
 )
 
 
@@ -86,7 +103,18 @@ def odd_name(random: Random, file: Tensors) -> Tensors:
 
 
 def odd_metadata(random: Random, file: Tensors) -> Tensors:
-    odd = (None, [], {}, {"a": 1}, {"a": None}, {"format": "x" * 9000}, "text", {"\x1b[1m": "\x07"}, {"state": "{}"}, {"state": "["})
+    odd = (
+        None,
+        [],
+        {},
+        {"a": 1},
+        {"a": None},
+        {"format": "x" * 9000},
+        "text",
+        {"\x1b[1m": "\x07"},
+        {"state": "{}"},
+        {"state": "["},
+    )
     if isinstance(file.header, dict):
         file.header["__metadata__"] = random.choice(odd)
     return file
@@ -103,7 +131,9 @@ def more_tensors(random: Random, file: Tensors) -> Tensors:
 def odd_floats(random: Random, file: Tensors) -> Tensors:
     values = np.frombuffer(file.data[: len(file.data) // 4 * 4], "<f4").copy()
     if len(values):
-        values[random.randrange(len(values)) :: random.choice((1, 7, 10**9))] = random.choice((np.nan, np.inf, 3e38, 1e-45, 0.0))
+        values[random.randrange(len(values)) :: random.choice((1, 7, 10**9))] = random.choice(
+            (np.nan, np.inf, 3e38, 1e-45, 0.0)
+        )
     return replace(file, data=values.tobytes())
 
 
@@ -129,7 +159,17 @@ def _in_header(change: Change) -> Change:
 
 
 TENSORS: tuple[Change, ...] = (
-    *(lying_kind, lying_shape, lying_offsets, overlapping, odd_name, odd_metadata, more_tensors, odd_floats, other_amount),
+    *(
+        lying_kind,
+        lying_shape,
+        lying_offsets,
+        overlapping,
+        odd_name,
+        odd_metadata,
+        more_tensors,
+        odd_floats,
+        other_amount,
+    ),
     *(lying_header_length, padded_header),
     *map(_in_header, tree_changes((deep_json, long_number))[:10]),
 )

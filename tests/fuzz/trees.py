@@ -21,7 +21,22 @@ class Raw:
 
 
 TEXTS = (
-    *("", "text", "None", "False", "nan", "1", "clean", "cpu", "g1", "add", "embedded:walk", "/dev/zero", "../x", "a/b"),
+    *(
+        "",
+        "text",
+        "None",
+        "False",
+        "nan",
+        "1",
+        "clean",
+        "cpu",
+        "g1",
+        "add",
+        "embedded:walk",
+        "/dev/zero",
+        "../x",
+        "a/b",
+    ),
     *("\x1b[2J\x1b]0;owned\x07", "line\nline\r", "\u202egnp.exe", "\0", "\ud800", "é", "機", "١٢", "x" * 6000),
     *("{}", "%s", "{0.__class__}", "hf:a/b", "C:\\", "\ufeff", "🤖" * 50),
 )
@@ -95,7 +110,16 @@ def _shorter(random: Random, value: Any) -> Any:
 def _other_number(random: Random, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return random.choice(NUMBERS)
-    near = (value + 1, value - 1, -value, str(value), [value], bool(value), value * 10, value * 10 ** random.randint(1, 40))
+    near = (
+        value + 1,
+        value - 1,
+        -value,
+        str(value),
+        [value],
+        bool(value),
+        value * 10,
+        value * 10 ** random.randint(1, 40),
+    )
     return random.choice(near if abs(value) > 1e300 else (*near, float(value), value * 1e6, value * 1e-6))
 
 

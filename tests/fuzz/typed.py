@@ -26,9 +26,14 @@ def ill_typed(value: Any, hint: Any, name: str = "") -> str | None:
         kinds = options if options[-1] is not Ellipsis else (options[0],) * len(value)
         if len(kinds) != len(value):
             return f"{name}: {len(value)} parts of {len(kinds)}"
-        return _first(ill_typed(part, each, f"{name}.{place}") for place, (part, each) in enumerate(zip(value, kinds, strict=True)))
+        return _first(
+            ill_typed(part, each, f"{name}.{place}")
+            for place, (part, each) in enumerate(zip(value, kinds, strict=True))
+        )
     if origin is dict:
-        parts = [(f"{name} key", each, options[0]) for each in value] + [(f"{name}.{k}", v, options[1]) for k, v in value.items()]
+        parts = [(f"{name} key", each, options[0]) for each in value] + [
+            (f"{name}.{k}", v, options[1]) for k, v in value.items()
+        ]
         return _first(ill_typed(part, each, at) for at, part, each in parts)
     return _plain(value, hint, name)
 

@@ -13,7 +13,8 @@ import torch
 
 from pfmhr.reward import Calibration
 from pfmhr.reward.calibration import Reference
-from tests.fuzz.arrays import ARCHIVE, ARRAYS, NPY, entries_of, npy_of_all, to_zip
+from tests.fuzz.archives import ARCHIVE, entries_of, to_zip
+from tests.fuzz.arrays import ARRAYS, NPY, npy_of_all
 from tests.fuzz.documents import JSON_TREE, TEXT, to_json
 from tests.fuzz.drafts import Stage, at, develop, then
 from tests.fuzz.kinds import Kind
@@ -54,7 +55,9 @@ def _make(header: bytes, arrays: dict[str, Any], random: Random) -> tuple[Files,
 
 def _read(folder: Path) -> str | None:
     calibration = Calibration.load(folder / FILE)
-    wrong = ill_typed(calibration.references, tuple[Reference, ...], "references") or ill_typed(calibration.dt, float, "dt")
+    wrong = ill_typed(calibration.references, tuple[Reference, ...], "references") or ill_typed(
+        calibration.dt, float, "dt"
+    )
     if wrong or not calibration.dt > 0:
         return wrong or "no time step"
     for channel in calibration.values:

@@ -27,7 +27,10 @@ ROWS = (5, 3)
 def make_kind(name: str, scratch: Path) -> Kind:
     tables = [np.arange(rows * 3, dtype=np.float32).reshape(rows, 3) / 10 for rows in ROWS]
     shards = tuple(write_shard(scratch, number, [table]) for number, table in enumerate(tables))
-    sources = (Source("a.csv", "walk", 0, 5, 30.0, "0" * 16), Source("b.csv", "run", 5, 3, 30.0, "1" * 16, notes=("x",)))
+    sources = (
+        Source("a.csv", "walk", 0, 5, 30.0, "0" * 16),
+        Source("b.csv", "run", 5, 3, 30.0, "1" * 16, notes=("x",)),
+    )
     save(Manifest("leg", ("hip", "knee", "ankle"), "f" * 64, {"from": "array"}, shards, sources), scratch)
     files = {shard.file: (scratch / shard.file).read_bytes() for shard in shards}
     arrays = {shard.file: table for shard, table in zip(shards, tables, strict=True)}

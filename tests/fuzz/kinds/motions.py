@@ -18,11 +18,13 @@ from pfmhr.motion.embedded import embedded_motion
 from pfmhr.motion.reading import ReadOptions, read_motions
 from pfmhr.robots import Robot
 from tests.conftest import RawFiles
-from tests.fuzz.arrays import ARCHIVE, ARRAYS, LIMIT, NPY, entries_of, npy_of_all, to_zip
+from tests.fuzz.archives import ARCHIVE, entries_of, to_zip
+from tests.fuzz.arrays import ARRAYS, LIMIT, NPY, npy_of_all
 from tests.fuzz.drafts import Stage, develop
 from tests.fuzz.kinds import Kind
 from tests.fuzz.packing import ZLIB
-from tests.fuzz.pickling import OBJECTS, OPCODES, Array, to_opcodes
+from tests.fuzz.pickle_changes import OBJECTS, OPCODES
+from tests.fuzz.pickling import Array, to_opcodes
 from tests.fuzz.places import BYTES, PLACES, Files
 
 FRAMES = 4

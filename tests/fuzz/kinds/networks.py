@@ -115,7 +115,9 @@ def _read_field(folder: Path) -> str | None:
 
 
 def _finite(given: torch.Tensor, network: torch.nn.Module) -> str | None:
-    if not all(bool(value.isfinite().all()) and value.dtype == torch.float32 for value in network.state_dict().values()):
+    if not all(
+        bool(value.isfinite().all()) and value.dtype == torch.float32 for value in network.state_dict().values()
+    ):
         return "weights that are not finite floats"
     largest = max((float(value.abs().max()) for value in network.state_dict().values() if value.numel()), default=0.0)
     return None if largest > 1e6 or bool(given.isfinite().all()) else f"a network that gives {given.tolist()}"

@@ -22,7 +22,10 @@ FILE = "step-000000010.safetensors"
 
 def make_kind(name: str, scratch: Path) -> Kind:
     torch.set_num_threads(1)
-    optimiser = {"state": {0: {"step": torch.tensor(3.0), "m": torch.ones(4)}}, "param_groups": [{"lr": 1e-3, "params": [0]}]}
+    optimiser = {
+        "state": {0: {"step": torch.tensor(3.0), "m": torch.ones(4)}},
+        "param_groups": [{"lr": 1e-3, "params": [0]}],
+    }
     save_state(scratch / FILE, {"step": 10, "model": {"w": torch.zeros(2, 2)}, "optimiser": optimiser, "name": None})
     return Kind(partial(_make, Tensors.parse((scratch / FILE).read_bytes())), _read, (FILE,))
 

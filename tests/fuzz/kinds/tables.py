@@ -20,11 +20,26 @@ from tests.fuzz.trees import TEXTS
 Table = list[list[str]]
 FILE = "clip.csv"
 CELLS = (
-    *("", " ", "nan", "NaN", "-inf", "inf", "Infinity", "1e999", "-1e999", "1e300", "-1e39", "1e-400", "9" * 400, "0." + "1" * 400),
-    *("0x1p3", "1_000", "1,5", "1;5", "'1'", '"1"', '"', "1 2", "--1", "+1", ".", "e5", "1e", "1.2.3", "٣", "−1", "1j", "True", "None"),
+    *("", " ", "nan", "NaN", "-inf", "inf", "Infinity", "1e999", "-1e999", "1e300", "-1e39", "1e-400"),
+    *("9" * 400, "0." + "1" * 400),
+    *("0x1p3", "1_000", "1,5", "1;5", "'1'", '"1"', '"', "1 2", "--1", "+1", ".", "e5", "1e", "1.2.3", "٣"),
+    *("−1", "1j", "True", "None"),
     *("#1", "1#", "=1+1", "1e5", "100000", "-1", "0", "180", "1e9", "1\0", "\x1b[2J", "nan(1)", "1d5", "1\r", "１"),
 )  # fmt: skip
-NAMES = ("", "x", "root_translateX", "left_knee_joint_dof", "left_knee_joint", "Frame", "1", "qw", "left_knee", "\x1b[31m", "w", "time")
+NAMES = (
+    "",
+    "x",
+    "root_translateX",
+    "left_knee_joint_dof",
+    "left_knee_joint",
+    "Frame",
+    "1",
+    "qw",
+    "left_knee",
+    "\x1b[31m",
+    "w",
+    "time",
+)
 
 
 def make_kind(name: str, scratch: Path) -> Kind:
@@ -119,26 +134,52 @@ def other_separator(random: Random, text: bytes) -> bytes:
 
 
 def other_line_ends(random: Random, text: bytes) -> bytes:
-    return text.replace(b"\n", random.choice((b"\r\n", b"\r", b"\n\n", b"\n \n", b"\0\n", b"\x0b", b"\xe2\x80\xa8", b" \r\n")))
+    return text.replace(
+        b"\n", random.choice((b"\r\n", b"\r", b"\n\n", b"\n \n", b"\0\n", b"\x0b", b"\xe2\x80\xa8", b" \r\n"))
+    )
 
 
 def other_ending(random: Random, text: bytes) -> bytes:
-    return text.rstrip(b"\n") + random.choice((b"", b"\n\n", b" ", b"\0\0", b"\n#", b"\n,", b",", b"\r\r\n", b"\n" * 3000, b"\n\x1a"))
+    return text.rstrip(b"\n") + random.choice(
+        (b"", b"\n\n", b" ", b"\0\0", b"\n#", b"\n,", b",", b"\r\r\n", b"\n" * 3000, b"\n\x1a")
+    )
 
 
 def other_encoding(random: Random, text: bytes) -> bytes:
     plain = text.decode("utf-8", "replace")
-    encoded = (plain.encode("utf-16"), plain.encode("utf-16-le"), b"\xef\xbb\xbf" + text, b"\xff\xfe" + text, plain.encode("utf-32"))
+    encoded = (
+        plain.encode("utf-16"),
+        plain.encode("utf-16-le"),
+        b"\xef\xbb\xbf" + text,
+        b"\xff\xfe" + text,
+        plain.encode("utf-32"),
+    )
     return random.choice((*encoded, text.replace(b"0", b"\xff", 1), b"\xef\xbb\xbf\xef\xbb\xbf" + text))
 
 
 def other_start(random: Random, text: bytes) -> bytes:
-    starts = (b"\n", b"#", b" ", b'"', b"sep=,\n", b"<html>", b"(dp0\n", b"\x1a", b"0,", b"\n\n\n", b"//\n", b"x" * 70_000, b"%YAML\n")
+    starts = (
+        b"\n",
+        b"#",
+        b" ",
+        b'"',
+        b"sep=,\n",
+        b"<html>",
+        b"(dp0\n",
+        b"\x1a",
+        b"0,",
+        b"\n\n\n",
+        b"//\n",
+        b"x" * 70_000,
+        b"%YAML\n",
+    )
     return random.choice(starts) + text
 
 
 def quoted(random: Random, text: bytes) -> bytes:
-    return random.choice((b'"' + text.replace(b",", b'","'), text.replace(b"\n", b'\n"', 1), text.replace(b"0", b'"0"', 5)))
+    return random.choice(
+        (b'"' + text.replace(b",", b'","'), text.replace(b"\n", b'\n"', 1), text.replace(b"0", b'"0"', 5))
+    )
 
 
 def decimal_commas(random: Random, text: bytes) -> bytes:
@@ -150,5 +191,14 @@ def one_long_line(random: Random, text: bytes) -> bytes:
 
 
 LAYOUT: tuple[Change, ...] = (
-    *(other_separator, other_line_ends, other_ending, other_encoding, other_start, quoted, decimal_commas, one_long_line),
+    *(
+        other_separator,
+        other_line_ends,
+        other_ending,
+        other_encoding,
+        other_start,
+        quoted,
+        decimal_commas,
+        one_long_line,
+    ),
 )

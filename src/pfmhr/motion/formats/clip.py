@@ -67,9 +67,7 @@ def _refuse_unfolding(rows: Any, key: str, dimensions: int) -> None:
         depth, cells = depth + inner.ndim, cells * inner.size
     if depth > dimensions and isinstance(rows, (list, tuple)):
         got = f"{depth} or more"
-        raise InputError(
-            f"'{key}' has the wrong shape", expected=f"{dimensions} dimensions", got=got, code="bad_shape"
-        )
+        raise InputError(f"'{key}' has the wrong shape", expected=f"{dimensions} dimensions", got=got, code="bad_shape")
     most = MAX_LISTED if isinstance(rows, (list, tuple)) else MAX_CELLS
     if cells > most:
         expected, got = f"at most {most:,} numbers", f"{cells:,}"
