@@ -77,6 +77,16 @@ def test_a_number_too_large_for_single_precision_becomes_infinite_without_a_warn
     assert np.isinf(motion.joint_pos[1, 2]) and np.isfinite(motion.joint_pos[0]).all()
 
 
+def test_bodies_that_are_nowhere_are_not_placed(read_content: Read, raw: Any, walk: Motion, g1: Robot) -> None:
+    with np.load(io.BytesIO(raw.mjlab(walk, g1))) as archive:
+        arrays = dict(archive)
+    arrays["body_pos_w"] = arrays["body_pos_w"].astype(np.float64) + 1e300
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (motion,) = read_content(raw.npz(**arrays))
+    assert np.isinf(motion.root_pos).all()
+
+
 def test_without_the_compiled_scanner_such_numbers_are_infinite_too() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
