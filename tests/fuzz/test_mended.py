@@ -53,6 +53,11 @@ def test_a_list_that_holds_itself_is_no_table(read_content: Read) -> None:
     refused(lambda: read_content(pickle.dumps({**CLIP, "frames": rows})), "bad_shape", "'frames' has the wrong shape")
 
 
+def test_a_number_of_thousands_of_digits_is_no_key(read_content: Read) -> None:
+    content = pickle.dumps({10**5000: 1, "fps": 30})
+    refused(lambda: read_content(content), "unsafe_pickle", "keys are not text or numbers")
+
+
 def test_rows_that_are_one_row_are_not_gathered_by_the_million(read_content: Read) -> None:
     """A megabyte of references to 3,000 numbers: 60 million of them took six seconds."""
     content = pickle.dumps({**CLIP, "frames": [[0.0] * 3000] * 20_000})
