@@ -11,7 +11,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCES = (Path("src/pfmhr/motion/_table.c"), Path("src/pfmhr/corpus/_gather.c"))
+SOURCES = (Path("src/pfmhr/corpus/_gather.c"),)
 
 
 class CustomBuildHook(BuildHookInterface):

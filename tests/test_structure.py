@@ -11,8 +11,8 @@ import pfmhr
 
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
-    *("text", "errors", "foreign", "files", "native", "robots", "motion", "corpus", "inputs", "training"),
-    *("prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments"),
+    *("text", "errors", "layout", "foreign", "files", "native", "robots", "motion", "provenance", "corpus", "inputs"),
+    *("learning", "prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments"),
     *("report", "viewer", "cli"),
 )
 

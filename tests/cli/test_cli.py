@@ -14,7 +14,6 @@ import pytest
 from pfmhr.cli import main
 from pfmhr.corpus import PoseCorpus
 from pfmhr.motion import Motion
-from pfmhr.motion.tables import native_parser
 from pfmhr.robots import Robot
 
 Capture = pytest.CaptureFixture[str]
@@ -131,6 +130,6 @@ def test_doctor_names_versions_and_missing_extras(capsys: Capture) -> None:
     assert main(["doctor", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["libraries"]["mujoco"].startswith("3.")
-    assert facts["csv_scanner"] is (native_parser() is not None)
+    assert facts["extras"]["fast"]["found"]
     assert {"tracking", "distance", "ray", "mjlab", "docs", "parquet"} <= set(facts["extras"])
     assert main(["doctor"]) == 0

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from pfmhr import Calibration, Motion, PoseCorpus, PoseGeometryScore, PosePrior, Robot
-from pfmhr.bench.machine import provenance
 from pfmhr.corpus.manifest import Rejected, Shard, Source
 from pfmhr.distance import PoseDistanceField
 from pfmhr.distance.network import DistanceNetworkConfig, joint_parents
 from pfmhr.motion.embedded import embedded_motion
+from pfmhr.provenance import provenance
 from pfmhr.reward.calibration import Reference
 from pfmhr.tracking.runs import train_tracker
 from tests.docs.snippets import DOCS

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pfmhr.bench.machine import provenance
+from pfmhr.provenance import provenance
 from pfmhr.files import write_json
 from tests.fuzz.arrays import LIMIT
 from tests.fuzz.batch import MEMORY

@@ -30,7 +30,7 @@ from pfmhr.reward.calibration import Reference
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.settings import tracker_config_from_json
-from pfmhr.training.state import load_state, save_state
+from pfmhr.learning.state import load_state, save_state
 from tests.fuzz.arrays import Npy
 from tests.fuzz.judging import limits
 from tests.fuzz.kinds import kind_of
@@ -92,10 +92,10 @@ def test_bodies_that_are_nowhere_are_not_placed(read_content: Read, raw: Any, wa
     assert np.isinf(motion.root_pos).all()
 
 
-def test_without_the_compiled_scanner_such_numbers_are_infinite_too() -> None:
+def test_in_a_table_of_text_such_numbers_are_infinite_too() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert parse_table(b"1,1e300\n2,-1e300\n", native=False).tolist() == [[1.0, np.inf], [2.0, -np.inf]]
+        assert parse_table(b"1,1e300\n2,-1e300\n", quick=False).tolist() == [[1.0, np.inf], [2.0, -np.inf]]
 
 
 def test_a_header_of_python_2_is_read_without_a_warning(read_content: Read, raw: Any, walk: Motion) -> None:

@@ -155,3 +155,8 @@ def test_a_page_that_cannot_be_written_says_so(tmp_path: Path) -> None:
         write_page(tmp_path / "file" / "page.html", "", "", [])
     with pytest.raises(InputError, match="cannot write"):
         write_page(tmp_path, "", "", [])
+
+
+def test_names_that_are_no_text_are_written_as_escapes(tmp_path: Path) -> None:
+    write_page(tmp_path / "page.html", "caf\udce9", "", [])
+    assert "caf\\udce9" in (tmp_path / "page.html").read_text(encoding="utf-8")

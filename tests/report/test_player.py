@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from pfmhr.errors import InputError
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.report.player import BLUE, Actor, Line, Track, heading, scene, to_json
 from pfmhr.robots import Robot
@@ -128,3 +129,46 @@ def test_no_name_can_end_the_script_it_stands_in() -> None:
     assert "<" not in text and json.loads(text) == {"name": name}
     with pytest.raises(ValueError, match="not JSON compliant"):
         to_json({"value": math.nan})
+
+
+def changed(positions: np.ndarray, where: Any, value: float) -> np.ndarray:
+    copy = positions.copy()
+    copy[where] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "code", "said"),
+    [
+        ((4, 9), math.nan, "not_finite", r"robot 'walk': frame 4 is not finite \(got nan in column 9\)"),
+        ((slice(3, 6), 0), -math.inf, "not_finite", r"frame 3 is not finite \(got -inf in column 0\)"),
+        ((5, slice(3, 7)), 0.0, "quaternion_norm", "no orientation in frame 5"),
+    ],
+)
+def test_a_frame_that_is_no_pose_is_named(
+    g1: Robot, positions: np.ndarray, where: Any, value: float, code: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said) as refused:
+        scene(g1, 50.0, [Actor("fine", positions), Actor("walk", changed(positions, where, value))])
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("cut", [np.s_[:, :-1], np.s_[0], np.s_[:0], np.s_[None]])
+def test_positions_of_another_shape_are_refused(g1: Robot, positions: np.ndarray, cut: Any) -> None:
+    with pytest.raises(InputError, match=r"expected \(T, 36\)") as refused:
+        scene(g1, 50.0, [Actor("walk", positions[cut])])
+    assert refused.value.code == "bad_shape"
+
+
+def test_scenes_and_curves_that_cannot_be_drawn_are_refused(g1: Robot, positions: np.ndarray) -> None:
+    walk = Actor("walk", positions)
+    for rate, actors, tracks, said in (
+        (50.0, [], [], "needs a robot"),
+        (math.nan, [walk], [], "frame rate"),
+        (50.0, [Actor("walk", positions, shift=(0.0, math.nan, 0.0))], [], "moved to nowhere"),
+        (50.0, [walk], [Track("score", [Line([0.1, math.nan], [1.0, 2.0])])], "time of point 1"),
+        (50.0, [walk], [Track("score", [Line([0.1], [1.0, 2.0])])], "1 times, 2 values"),
+        (50.0, [walk], [Track("score", [], (0.0, math.inf))], "no such range"),
+    ):
+        with pytest.raises(InputError, match=said):
+            scene(g1, rate, actors, tracks)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import viser
 
+from pfmhr.errors import InputError
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 from pfmhr.robots.kinematics import heading
@@ -117,3 +118,18 @@ def test_a_prior_swings_along_a_mode(server: viser.ViserServer, g1: Robot, prior
     assert desk.amplitudes[0] == pytest.approx(SWING)
     shown = server.scene.get_handle_by_name("/robot/0")
     assert np.abs(shown.batched_positions).max() < 1.5
+
+
+def test_a_take_that_cannot_be_shown_is_refused_and_its_frame_named(
+    server: viser.ViserServer, g1: Robot, takes: list[Take]
+) -> None:
+    broken = takes[0].positions.copy()
+    broken[7, 12] = np.nan
+    narrow = takes[0].positions[:, :-1]
+    for wrong, said in (
+        (replace(takes[0], positions=broken), "clip 'long': frame 7 is not finite"),
+        (replace(takes[0], positions=narrow), r"clip 'long': not one row per frame \(expected \(T, 36\)"),
+        (replace(takes[0], positions=takes[0].positions[:40]), "one score per frame is needed .expected 40, got .60"),
+    ):
+        with pytest.raises(InputError, match=said):
+            ClipPage(server, g1, [Part(takes[0]), Part(wrong)], "")

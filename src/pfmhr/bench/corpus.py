@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from pfmhr.bench.machine import provenance
 from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus
 from pfmhr.corpus.shards import SHARD_ROWS
 from pfmhr.errors import InputError
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.motion.embedded import embedded_motions
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 
 Say = Callable[[str], object]

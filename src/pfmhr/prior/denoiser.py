@@ -6,6 +6,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
+from pfmhr.prior.gaussians import MixtureNetwork
 from pfmhr.prior.network import PoseNetwork
 from pfmhr.prior.path import DELTA, corrupt, velocity_scale
 
@@ -15,7 +16,7 @@ Prediction = Literal["clean", "velocity"]
 class Denoiser(nn.Module):
     """The clean-pose map ``F(z, t)`` on normalised poses, Eq. 10 or, for velocity prediction, Eq. 22."""
 
-    def __init__(self, network: PoseNetwork, prediction: Prediction, delta: float = DELTA) -> None:
+    def __init__(self, network: PoseNetwork | MixtureNetwork, prediction: Prediction, delta: float = DELTA) -> None:
         super().__init__()
         self.network = network
         self.prediction = prediction

@@ -12,13 +12,14 @@ from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.inputs import as_flow_times, as_last_axis
+from pfmhr.learning.identity import hash_of
 from pfmhr.prior.config import PriorConfig
 from pfmhr.prior.denoiser import Denoiser
+from pfmhr.prior.gaussians import MixtureNetwork
 from pfmhr.prior.network import NetworkConfig, PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.path import DELTA
 from pfmhr.robots import Robot
-from pfmhr.training.identity import hash_of
 
 
 @dataclass(eq=False)
@@ -123,4 +124,11 @@ def new_denoiser(config: PriorConfig, joints: int, seed: int = 0, device: str = 
     """An untrained denoiser whose initial weights depend on ``seed`` alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Denoiser(PoseNetwork(joints, config.network, device), config.prediction, config.delta)
+        return Denoiser(new_network(config, joints, device), config.prediction, config.delta)
+
+
+def new_network(config: PriorConfig, joints: int, device: str = "cpu") -> PoseNetwork | MixtureNetwork:
+    """What the config asks for: a network, or a mixture of Gaussians in its place."""
+    if config.mixture is not None:
+        return MixtureNetwork(joints, config.mixture, device)
+    return PoseNetwork(joints, config.network, device)

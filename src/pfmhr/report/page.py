@@ -106,7 +106,8 @@ def write_page(path: Path, title: str, lead: str, sections: Sequence[Section]) -
     script = (files / "player.js").read_text(encoding="utf-8")
     text = template.render(title=title, lead=lead, sections=anchored(sections), script=script)
     make_folder(path.parent)
-    write_atomically(path, lambda handle: handle.write(text.encode()))
+    # Names of files may hold bytes that are no text.
+    write_atomically(path, lambda handle: handle.write(text.encode(errors="backslashreplace")))
 
 
 def anchored(sections: Sequence[Section]) -> dict[str, Section]:

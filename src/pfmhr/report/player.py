@@ -6,13 +6,15 @@ import base64
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from pfmhr.errors import InputError
+from pfmhr.inputs import as_positions
 from pfmhr.robots import Robot
 from pfmhr.robots.drawing import VISUAL_GROUP
 from pfmhr.robots.kinematics import body_poses, heading
@@ -61,7 +63,16 @@ class Track:
 def scene(
     robot: Robot, rate: float, actors: Sequence[Actor], tracks: Sequence[Track] = (), boxes: Sequence[Box] = ()
 ) -> dict[str, Any]:
-    """What the player plays, ready for JSON; ``rate``: frames per second."""
+    """What the player plays, ready for JSON; ``rate``: frames per second.
+
+    Raises:
+        InputError: positions or curves that cannot be drawn; it names the frame.
+    """
+    actors = [replace(actor, positions=_positions(robot, actor)) for actor in actors]
+    if not actors:
+        raise InputError("a scene needs a robot", code="bad_shape")
+    if not (math.isfinite(rate) and rate > 0):
+        raise InputError("no such frame rate", expected="frames per second", got=rate, code="bad_config")
     start = np.mean([actor.positions[0, :2] for actor in actors], axis=0)
     return {
         "rate": rate,
@@ -87,8 +98,14 @@ def to_json(content: dict[str, Any]) -> str:
     return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
+def _positions(robot: Robot, actor: Actor) -> Array:
+    if not all(math.isfinite(value) for value in actor.shift):
+        raise InputError(f"robot '{actor.name}': moved to nowhere", got=actor.shift, code="not_finite")
+    return as_positions(actor.positions, robot.num_joints, f"robot '{actor.name}'")
+
+
 def _actor(robot: Robot, actor: Actor, start: Array) -> dict[str, Any]:
-    where = np.asarray(actor.positions, dtype=np.float64)
+    where = actor.positions
     places, turns = body_poses(robot, where[:, :3], where[:, 3:7], where[:, 7:])
     places = np.clip(places - np.array([*start, 0.0]), -FARTHEST, FARTHEST)
     poses = np.concatenate([places * 1000.0, turns * 32767.0], axis=2)  # whole mm
@@ -102,7 +119,21 @@ def _actor(robot: Robot, actor: Actor, start: Array) -> dict[str, Any]:
     }
 
 
+def _require_curves(track: Track) -> None:
+    for line in track.lines:
+        if len(line.times) != len(line.values):
+            got = f"{len(line.times)} times, {len(line.values)} values"
+            raise InputError(f"curve '{track.name}': one value per time is needed", got=got, code="bad_shape")
+        for frame, time in enumerate(line.times):
+            if not math.isfinite(time):
+                what = f"curve '{track.name}': time of point {frame} is not finite"
+                raise InputError(what, got=time, code="not_finite")
+    if track.range is not None and not all(math.isfinite(end) for end in track.range):
+        raise InputError(f"curve '{track.name}': no such range", got=track.range, code="not_finite")
+
+
 def _track(track: Track) -> dict[str, Any]:
+    _require_curves(track)
     values = [value for line in track.lines for value in line.values if math.isfinite(value)]
     low, high = track.range or (min(values, default=0.0), max(values, default=1.0))
     return {

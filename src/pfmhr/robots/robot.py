@@ -90,15 +90,27 @@ class Robot:
     @cached_property
     def breadth_first_names(self) -> tuple[str, ...]:
         """The same joints level by level down the tree: the order of Isaac Gym and Isaac Lab files."""
-        depth = []
-        for body in self._joint_body:
-            level = 0
-            while self._body_parent[body] != 0:
-                body, level = self._body_parent[body], level + 1
-            depth.append(level)
         # Isaac walks the tree by level and, within a level, in the order of the parents above it.
-        order = sorted(range(self.num_joints), key=lambda joint: (depth[joint], joint))
+        order = sorted(range(self.num_joints), key=lambda joint: (self._level(self._joint_body[joint]), joint))
         return tuple(self.joint_names[joint] for joint in order)
+
+    @cached_property
+    def breadth_first_bodies(self) -> tuple[str, ...]:
+        """The same bodies level by level down the tree."""
+        order = sorted(range(len(self.body_names)), key=lambda body: (self._level(body + 1), body))
+        return tuple(self.body_names[body] for body in order)
+
+    @cached_property
+    def bodies_on_root(self) -> tuple[str, ...]:
+        """The bodies whose parent is the root: where they are depends on the root's pose alone."""
+        return tuple(name for body, name in enumerate(self.body_names, 1) if self._body_parent[body] == 1)
+
+    def _level(self, body: int) -> int:
+        """How many bodies are above this one; the world, number 0, does not count."""
+        level = 0
+        while self._body_parent[body] != 0:
+            body, level = self._body_parent[body], level + 1
+        return level
 
     @cached_property
     def mirror(self) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
@@ -124,6 +136,7 @@ def from_mjcf(path: Path, name: str) -> Robot:
         model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise InputError(f"MuJoCo cannot compile this robot: {error}", where=path, code="bad_mjcf") from error
+    _require_text(model, path)
     hinges, floating = _hinges(model, path)
     dofs = model.jnt_dofadr[hinges]
     limited = model.jnt_limited[hinges].astype(bool)
@@ -148,6 +161,17 @@ def from_mjcf(path: Path, name: str) -> Robot:
         _body_parent=tuple(int(parent) for parent in model.body_parentid),
         _axis=model.jnt_axis[hinges].astype(as_float),
     )
+
+
+def _require_text(model: mujoco.MjModel, path: Path) -> None:
+    """MuJoCo takes names of any bytes, and fails when asked for one that is no text."""
+    for start in (*model.name_jntadr, *model.name_bodyadr):
+        name = model.names[start : model.names.index(b"\0", start)]
+        try:
+            name.decode()
+        except UnicodeDecodeError:
+            what = "a joint or body has a name that is not UTF-8"
+            raise InputError(what, where=path, got=name, fix="Save the file as UTF-8.", code="bad_robot") from None
 
 
 def _hinges(model: mujoco.MjModel, path: Path) -> tuple[NDArray[np.intp], bool]:

@@ -13,13 +13,14 @@ from viser.uplot import Series
 
 from pfmhr.robots import Robot
 from pfmhr.robots.kinematics import heading
+from pfmhr.text import printable
 from pfmhr.viewer.charts import Chart, score_charts
 from pfmhr.viewer.colours import Colour, heat_of_parts, heat_of_shares
 from pfmhr.viewer.figure import Figure
 from pfmhr.viewer.player import Player
 from pfmhr.viewer.readout import LINES, colour_key, step_numbers
 from pfmhr.viewer.stage import Actor, Stage
-from pfmhr.viewer.takes import Take
+from pfmhr.viewer.takes import Take, require_take
 
 Floats = NDArray[np.floating]
 Heat = Callable[[Floats], Floats]
@@ -33,7 +34,8 @@ APART = 1.2
 CALM = 0.1
 """s between two updates of numbers and charts while playing; the robots move at every frame."""
 MARK = "#30343b"
-SPEEDS = ("0.1 ×", "0.25 ×", "0.5 ×", "1 ×", "2 ×")
+SPEEDS = {f"{factor:g} ×": factor for factor in (0.1, 0.25, 0.5, 1.0, 2.0)}
+STEPS = {"−10": -10, "−1": -1, "+1": 1, "+10": 10}
 CHART_HEIGHT = 92
 
 
@@ -51,6 +53,8 @@ class ClipPage:
     def __init__(
         self, server: viser.ViserServer, robot: Robot, parts: list[Part], about: str, shadows: bool = True
     ) -> None:
+        for part in parts:
+            require_take(robot, part.take)
         self._server, self.parts = server, parts
         self._lock = threading.RLock()
         longest = max(len(part.take.positions) for part in parts)
@@ -116,7 +120,7 @@ class ClipPage:
         gui, player = self._server.gui, self.player
         self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
         self._frame = gui.add_slider("frame", 0, max(player.frames - 1, 1), 1, 0)
-        step = gui.add_button_group("step", ("−10", "−1", "+1", "+10"))
+        step = gui.add_button_group("step", tuple(STEPS))
 
         @self._play.on_click
         def _(_: viser.GuiEvent) -> None:
@@ -131,7 +135,7 @@ class ClipPage:
 
         @step.on_click
         def _(_: viser.GuiEvent) -> None:
-            self._seek(player.frame + int(step.value.replace("−", "-")))
+            self._seek(player.frame + STEPS.get(step.value, 0))
 
     def _seek(self, frame: int) -> None:
         with self._lock:
@@ -150,8 +154,8 @@ class ClipPage:
             colour = gui.add_dropdown("colour", tuple(COLOURINGS))
             colour.on_update(lambda _: self._colour(colour.value))
             gui.add_html(colour_key())
-        speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 ×")
-        speed.on_update(lambda _: setattr(self.player, "speed", float(speed.value.split()[0])))
+        speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1 ×")
+        speed.on_update(lambda _: setattr(self.player, "speed", SPEEDS.get(speed.value, 1.0)))
         self._apart = gui.add_slider("apart, m", 0.0, 3.0, 0.1, APART) if len(self.parts) > 1 else None
         self._follow = gui.add_checkbox("keep in the middle", True)
         for handle in (self._follow, *([self._apart] if self._apart is not None else [])):
@@ -162,7 +166,7 @@ class ClipPage:
             self.show()
 
     def _colour(self, name: str) -> None:
-        make = COLOURINGS[name]
+        make = COLOURINGS.get(name)
         with self._lock:
             self._heats = [
                 None if make is None or part.take.scores is None else make(part.take.scores.parts)
@@ -172,7 +176,9 @@ class ClipPage:
 
 
 def _plot(server: viser.ViserServer, each: Chart, names: list[str]) -> viser.GuiUplotHandle:
-    lines = [Series(label=name, stroke=colour, width=1.5) for name, colour in zip(names, LINES, strict=False)]
+    lines = [
+        Series(label=printable(name), stroke=colour, width=1.5) for name, colour in zip(names, LINES, strict=False)
+    ]
     mark = Series(label="now", stroke=MARK, width=1.5)
     return server.gui.add_uplot(
         each.columns(0.0),

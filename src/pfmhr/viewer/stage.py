@@ -10,6 +10,7 @@ import viser
 from numpy.typing import NDArray
 
 from pfmhr.sim import Box
+from pfmhr.text import printable
 from pfmhr.viewer.colours import Colour, heated, linear, tinted
 from pfmhr.viewer.figure import Figure, Piece
 
@@ -42,7 +43,9 @@ class Actor:
             for number, (piece, colour) in enumerate(zip(figure.pieces, self._colours, strict=True))
         ]
         self._shown: list[NDArray[np.uint8] | None] = [None] * len(self._shapes)
-        self._label = server.scene.add_label(f"/{name}/label", label, anchor="bottom-center") if label else None
+        self._label = (
+            server.scene.add_label(f"/{name}/label", printable(label), anchor="bottom-center") if label else None
+        )
         self._props = [_add_box(server, f"/{name}/box{number}", box) for number, box in enumerate(boxes)]
 
     def show(self, positions: Floats, shift: Floats, heat: Floats | None = None) -> None:

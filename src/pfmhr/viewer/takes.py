@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
+from pfmhr.inputs import as_positions
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.reward import Calibration, Ramp
@@ -75,6 +76,18 @@ class Take:
     """Why there are no scores, or how an episode ended."""
     boxes: tuple[Box, ...] = ()
     """What stands in the robot's way."""
+
+
+def require_take(robot: Robot, take: Take) -> None:
+    """Refuse what cannot be shown on this robot: other shapes, frames that are not finite, scores of other frames."""
+    frames = len(as_positions(take.positions, robot.num_joints, f"clip '{take.name}'", robot.floating_base))
+    scores = take.scores
+    lengths = () if scores is None else (scores.score, scores.percentile, scores.multiplier, scores.parts)
+    if any(len(values) != frames for values in lengths):
+        got = tuple(len(values) for values in lengths)
+        raise InputError(
+            f"clip '{take.name}': one score per frame is needed", expected=frames, got=got, code="bad_shape"
+        )
 
 
 class Judge:

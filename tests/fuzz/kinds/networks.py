@@ -25,7 +25,7 @@ from tests.fuzz.tensors import TENSORS, Tensors
 from tests.fuzz.typed import ill_typed
 
 try:
-    from pfmhr.training.identity import CHECKSUM, checksum_of_config
+    from pfmhr.learning.identity import CHECKSUM, checksum_of_config
 except ImportError:  # before configs had one
     CHECKSUM, checksum_of_config = "", lambda content: ""
 

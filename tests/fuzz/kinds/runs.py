@@ -20,7 +20,7 @@ from pfmhr.tracking.networks import TrackerNetwork
 from pfmhr.tracking.runs import TrackerRun
 from pfmhr.tracking.settings import tracker_config_from_json
 from pfmhr.tracking.training import CHECKPOINT
-from pfmhr.training.state import save_state
+from pfmhr.learning.state import save_state
 from tests.fuzz.documents import JSON_TREE, TEXT, to_json
 from tests.fuzz.drafts import Stage, at, develop
 from tests.fuzz.kinds import Kind

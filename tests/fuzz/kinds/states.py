@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from pfmhr.training.state import load_state, save_state
+from pfmhr.learning.state import load_state, save_state
 from tests.fuzz.documents import JSON_TREE, TEXT, to_json
 from tests.fuzz.drafts import Stage, at, develop, then
 from tests.fuzz.kinds import Kind

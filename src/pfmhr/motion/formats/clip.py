@@ -15,6 +15,9 @@ MAX_CELLS = 2**26
 MAX_LISTED = 2**24
 """The same for numbers in lists, which are gathered one by one, and may share their rows: seconds, not minutes."""
 
+NOWHERE = 1e9
+"""rad or m: no joint and no body is here."""
+
 Format = Literal["pfmhr", "unitree_csv", "bones_seed", "mimickit", "gmr", "asap", "mjlab", "qpos"]
 """The names of the formats."""
 
@@ -33,6 +36,8 @@ class Clip:
     """None for formats without one."""
     loop: bool = False
     name: str = ""
+    notes: tuple[str, ...] = ()
+    """What the reader left out or found out."""
 
 
 def array(content: dict[str, Any], key: str, *shape: int | None) -> NDArray[np.float64]:
@@ -75,6 +80,11 @@ def _refuse_unfolding(rows: Any, key: str, dimensions: int) -> None:
         raise InputError(f"'{key}' is too large", expected=expected, got=got, fix=fix, code="too_large")
 
 
+def known_frames(*parts: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which frames ``(T,)`` of arrays ``(T, …)`` hold numbers of a body: no NaN, nothing whose square is infinite."""
+    return np.logical_and.reduce([(np.abs(part) < NOWHERE).reshape(len(part), -1).all(axis=1) for part in parts])
+
+
 def rate(content: dict[str, Any], key: str = "fps") -> float:
     """A frame rate stored as a number or a one-element array."""
     _refuse_unfolding(content[key], key, 1)
@@ -96,12 +106,12 @@ def flag(content: dict[str, Any], key: str) -> bool:
 
 
 def names(content: dict[str, Any], key: str = "joint_names") -> tuple[str, ...]:
-    """Joint names stored as text or bytes."""
+    """Names stored as text or bytes."""
     _refuse_unfolding(content[key], key, 1)
-    return tuple(
-        name.decode() if isinstance(name, bytes) else str(name)
-        for name in np.asarray(content[key]).reshape(-1).tolist()
-    )
+    values = np.asarray(content[key]).reshape(-1)
+    if values.dtype.kind not in "SU":
+        raise InputError(f"'{key}' is not text", expected="names", got=values.dtype, code="damaged")
+    return tuple(name.decode() if isinstance(name, bytes) else name for name in values.tolist())
 
 
 def wxyz(xyzw: NDArray[Any]) -> NDArray[Any]:

@@ -19,9 +19,9 @@ from pfmhr.errors import InputError
 from pfmhr.files import make_folder, write_atomically, write_json
 from pfmhr.foreign import read_file, read_json, read_layout
 from pfmhr.layout import CARD, CONFIG, WEIGHTS
-from pfmhr.training.checkpoint import CHECKPOINTS, steps_done
-from pfmhr.training.identity import CHECKSUM, checksum_of_config
-from pfmhr.training.kinds import kind_here, kind_of_config, read_run
+from pfmhr.learning.checkpoint import CHECKPOINTS, steps_done
+from pfmhr.learning.identity import CHECKSUM, checksum_of_config
+from pfmhr.learning.kinds import kind_here, kind_of_config, read_run
 
 Network = TypeVar("Network", bound=nn.Module)
 

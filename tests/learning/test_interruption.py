@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from pfmhr.training.interruption import deferred_interruption
+from pfmhr.learning.interruption import deferred_interruption
 
 
 def press() -> None:

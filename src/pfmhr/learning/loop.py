@@ -16,10 +16,10 @@ from torch.optim import AdamW
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from pfmhr.errors import InputError
-from pfmhr.training.checkpoint import CHECKPOINTS, last_checkpoint, load_checkpoint, save_checkpoint
-from pfmhr.training.config import LoopConfig
-from pfmhr.training.interruption import deferred_interruption
-from pfmhr.training.logging import RunLog
+from pfmhr.learning.checkpoint import CHECKPOINTS, last_checkpoint, load_checkpoint, save_checkpoint
+from pfmhr.learning.config import LoopConfig
+from pfmhr.learning.interruption import deferred_interruption
+from pfmhr.learning.logging import RunLog
 
 _CPU = torch.device("cpu")
 Say = Callable[[str], object]

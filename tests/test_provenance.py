@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pfmhr
-from pfmhr.bench.machine import provenance
+from pfmhr.provenance import provenance
 
 
 def git(folder: Path, *words: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pfmhr.errors import InputError, unknown_name
-from pfmhr.training.limits import require_numbers
+from pfmhr.learning.limits import require_numbers
 
 
 @dataclass(frozen=True)

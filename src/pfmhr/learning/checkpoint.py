@@ -9,7 +9,7 @@ from torch.optim import Optimizer
 from torch.optim.swa_utils import AveragedModel
 
 from pfmhr.errors import InputError
-from pfmhr.training.state import load_state, save_state
+from pfmhr.learning.state import load_state, save_state
 
 CHECKPOINTS = "training"
 """Where they lie in a run's directory."""

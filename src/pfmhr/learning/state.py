@@ -39,7 +39,8 @@ def load_state(path: Path) -> dict[str, Any]:
             raise TypeError(f"it is a {type(state).__name__}")
         return state
     except InputError as error:
-        raise error.at(path, code="bad_checkpoint") from error
+        what = f"not a saved state: {error.what}"
+        raise InputError(what, where=path, got=error.got, code="bad_checkpoint") from error
     except RecursionError:
         raise InputError("not a saved state: nested too deep", where=path, code="bad_checkpoint") from None
     except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:

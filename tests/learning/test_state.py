@@ -12,7 +12,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from pfmhr.training.state import load_state, save_state
+from pfmhr.learning.state import load_state, save_state
 
 from ..score.priors import refused
 

@@ -13,11 +13,11 @@ from torch.optim.swa_utils import AveragedModel
 
 from pfmhr.experiments.processes import CELL, FAILED, LOG
 from pfmhr.files import exclusive
+from pfmhr.learning import claim, is_done
+from pfmhr.learning.checkpoint import CHECKPOINTS, last_checkpoint, save_checkpoint
+from pfmhr.learning.logging import RunLog, read_metrics
+from pfmhr.learning.runs import RUN, given_up
 from pfmhr.prior import PosePrior
-from pfmhr.training import claim, is_done
-from pfmhr.training.checkpoint import CHECKPOINTS, last_checkpoint, save_checkpoint
-from pfmhr.training.logging import RunLog, read_metrics
-from pfmhr.training.runs import RUN, given_up
 
 from ..score.priors import refused
 

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pfmhr.errors import InputError
 from pfmhr.files import disk_errors, make_folder, write_atomically
+from pfmhr.foreign import parse_json, read_file
 
 METRICS = "metrics.jsonl"
 
@@ -48,13 +50,19 @@ class RunLog:
 def read_metrics(directory: Path) -> list[dict[str, Any]]:
     """All complete lines of a run's metrics; a line cut short by a kill is passed over."""
     path = directory / METRICS
-    lines = []
-    for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            lines.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return lines
+    try:
+        text = read_file(path, growing=True) if path.exists() and path.stat().st_size else b""
+        return [line for line in map(_line, text.splitlines()) if line is not None]
+    except InputError as error:
+        raise error.at(path, code="bad_run") from None
+
+
+def _line(text: bytes) -> dict[str, Any] | None:
+    try:
+        line = parse_json(text, "bad_run")
+    except InputError:
+        return None
+    return line if isinstance(line, dict) and isinstance(line.get("step"), int) else None
 
 
 def _board(directory: Path, step: int) -> Any:

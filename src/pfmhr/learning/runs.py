@@ -10,9 +10,9 @@ from typing import Any
 from pfmhr.errors import InputError
 from pfmhr.files import TEMPORARY_SUFFIX, make_folder, write_json
 from pfmhr.foreign import read_json
-from pfmhr.training.checkpoint import CHECKPOINTS, steps_done
-from pfmhr.training.kinds import RUN, kind_here, kind_of
-from pfmhr.training.logging import METRICS
+from pfmhr.learning.checkpoint import CHECKPOINTS, steps_done
+from pfmhr.learning.kinds import RUN, kind_here, kind_of
+from pfmhr.learning.logging import METRICS
 
 LEFT = {".lock", METRICS, "tensorboard", "pairs", "cell.json", "console.log", "failed.json"}
 """What may lie in a directory before a run is begun there: leavings of one that was given up, the pairs of a distance
