@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pfmhr.provenance import provenance
 from pfmhr.files import write_json
+from pfmhr.provenance import provenance
 from tests.fuzz.arrays import LIMIT
 from tests.fuzz.batch import MEMORY
 

@@ -56,5 +56,18 @@ def zlib_and_more(random: Random, data: bytes) -> bytes:
     return zlib.compress(data, 1) + random.choice((b"\0", b"more", zlib.compress(data)))
 
 
-GZIP: tuple[Change, ...] = (gzipped, gzipped, gzipped_in_parts, gzip_bomb, gzip_cut)
+def many_parts(random: Random, data: bytes) -> bytes:
+    return (
+        gzip.compress(data, 1, mtime=0)
+        + random.choice((b"", b"\0" * 9))
+        + _nothing() * random.choice((9, 900, 110_000))
+    )
+
+
+@functools.cache
+def _nothing() -> bytes:
+    return gzip.compress(b"", mtime=0)
+
+
+GZIP: tuple[Change, ...] = (gzipped, gzipped, gzipped_in_parts, gzip_bomb, gzip_cut, many_parts)
 ZLIB: tuple[Change, ...] = (zlibbed, zlibbed, zlib_bomb, zlib_cut, zlib_and_more, gzipped)

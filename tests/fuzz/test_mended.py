@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import pickle
@@ -23,6 +24,7 @@ from pfmhr.corpus import PoseCorpus
 from pfmhr.corpus.manifest import load
 from pfmhr.errors import InputError
 from pfmhr.experiments import Matrix
+from pfmhr.learning.state import load_state, save_state
 from pfmhr.motion import Motion
 from pfmhr.motion.tables import parse_table
 from pfmhr.reward import Calibration
@@ -30,7 +32,6 @@ from pfmhr.reward.calibration import Reference
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.settings import tracker_config_from_json
-from pfmhr.learning.state import load_state, save_state
 from tests.fuzz.arrays import Npy
 from tests.fuzz.judging import limits
 from tests.fuzz.kinds import kind_of
@@ -80,6 +81,15 @@ def test_a_number_too_large_for_single_precision_becomes_infinite_without_a_warn
         warnings.simplefilter("error")
         (motion,) = read_content(raw.npz(qpos=table, fps=np.array(30.0)))
     assert np.isinf(motion.joint_pos[1, 2]) and np.isfinite(motion.joint_pos[0]).all()
+
+
+def test_a_gzip_file_of_many_parts_is_unpacked_once(read_content: Read, raw: Any, walk: Motion) -> None:
+    """Each part copied all that follow it: two megabytes of empty ones took ten seconds."""
+    packed, nothing = gzip.compress(raw.unitree_csv(walk)), gzip.compress(b"")
+    with limits(2.0):
+        (motion,) = read_content(packed + b"\0" * 100_000 + 50_000 * nothing, fps=30.0)
+    assert motion.num_frames == walk.num_frames
+    refused(lambda: read_content(packed + 150_000 * nothing, fps=30.0), "too_large", "too many parts")
 
 
 def test_bodies_that_are_nowhere_are_not_placed(read_content: Read, raw: Any, walk: Motion, g1: Robot) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from pfmhr.learning.state import save_state
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import AgentConfig, EnvironmentConfig, TrackerConfig
@@ -20,7 +21,6 @@ from pfmhr.tracking.networks import TrackerNetwork
 from pfmhr.tracking.runs import TrackerRun
 from pfmhr.tracking.settings import tracker_config_from_json
 from pfmhr.tracking.training import CHECKPOINT
-from pfmhr.learning.state import save_state
 from tests.fuzz.documents import JSON_TREE, TEXT, to_json
 from tests.fuzz.drafts import Stage, at, develop
 from tests.fuzz.kinds import Kind
