@@ -7,7 +7,6 @@ import io
 import os
 import re
 import signal
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -133,5 +132,4 @@ def _written_to_stdout() -> int:
     if size:
         os.ftruncate(1, 0)
         os.lseek(1, 0, os.SEEK_SET)
-        sys.__stdout__ and sys.__stdout__.flush()
     return size
