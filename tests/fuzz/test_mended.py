@@ -71,16 +71,19 @@ def test_small_numbers_are_not_widened_beyond_the_limit(read_content: Read, raw:
     refused(lambda: read_content(content), "too_large", "'qpos' is too large")
 
 
+@pytest.mark.parametrize("column", [1, 9])
 @pytest.mark.parametrize("kind", [np.float64, np.longdouble])
 def test_a_number_too_large_for_single_precision_becomes_infinite_without_a_warning(
-    kind: type, read_content: Read, raw: Any
+    kind: type, column: int, read_content: Read, raw: Any
 ) -> None:
     table = np.tile([0, 0, 0.8, 1, 0, 0, 0, *[0.1] * 29], (3, 1)).astype(kind)
-    table[1, 9] = 1e300
+    table[1, column] = 1e300
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         (motion,) = read_content(raw.npz(qpos=table, fps=np.array(30.0)))
-    assert np.isinf(motion.joint_pos[1, 2]) and np.isfinite(motion.joint_pos[0]).all()
+    read = np.concatenate([motion.root_pos, motion.root_quat, motion.joint_pos], axis=1)
+    assert np.argwhere(np.isinf(read)).tolist() == [[1, column]]
+    assert np.isfinite(np.delete(read, column, axis=1)).all()
 
 
 def test_a_gzip_file_of_many_parts_is_unpacked_once(read_content: Read, raw: Any, walk: Motion) -> None:
