@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pfmhr.corpus.manifest import Manifest, Shard
 from pfmhr.errors import InputError
 from pfmhr.files import disk_errors, sync_directory
-from pfmhr.foreign import require_file
+from pfmhr.foreign import map_npy, require_file
 
 FLAT = "poses.npy"
 HEADER = 128
@@ -93,27 +93,24 @@ def open_poses(directory: Path, manifest: Manifest) -> list[NDArray[np.float32]]
 def _open(path: Path, rows: int, joints: int) -> NDArray[np.float32]:
     """Size and type are checked, the content is not read; a flat file may be longer, as one that is growing is."""
     try:
-        size = require_file(path)
+        poses = _map_rows(path, rows, joints) if path.name == FLAT else map_npy(path, "bad_corpus")
     except FileNotFoundError:
         raise InputError("poses of the corpus are missing", where=path, code="bad_corpus") from None
     except InputError as error:
         raise error.at(path, code="bad_corpus") from None
-    expected, flat = _bytes(rows, joints), path.name == FLAT
-    if size < expected or (size > expected and not flat):
-        raise InputError(
-            "the file has the wrong size", where=path, expected=f"{expected} bytes", got=size, code="bad_corpus"
-        )
-    try:
-        if flat:
-            return np.memmap(path, dtype="<f4", mode="r", offset=HEADER, shape=(rows, joints)).view(np.ndarray)
-        poses = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError) as error:
-        raise InputError(f"a shard is damaged: {error}", where=path, code="bad_corpus") from error
     if poses.shape != (rows, joints) or poses.dtype != np.dtype("<f4"):
         raise InputError(
             "a shard has the wrong shape", where=path, expected=(rows, joints), got=poses.shape, code="bad_corpus"
         )
     return poses.view(np.ndarray)
+
+
+def _map_rows(path: Path, rows: int, joints: int) -> NDArray[np.float32]:
+    """The first ``rows`` of the flat file, which must hold at least those."""
+    size, expected = require_file(path), _bytes(rows, joints)
+    if size < expected:
+        raise InputError("the file has the wrong size", expected=f"{expected} bytes", got=size, code="bad_corpus")
+    return np.memmap(path, dtype="<f4", mode="r", offset=HEADER, shape=(rows, joints))
 
 
 def checksum_of_rows(poses: NDArray[np.float32]) -> str:

@@ -60,7 +60,7 @@ class Robot:
         path = Path(name_or_path)
         try:
             there = path.is_file()
-        except PermissionError as error:
+        except OSError as error:  # not to be looked at, or a name that is too long
             raise InputError("cannot read the robot", where=path, got=error.strerror, code="unreadable") from error
         if not there:
             if path.suffix or "/" in text or path.exists():
