@@ -148,7 +148,7 @@ HEADERS = {
 
 @pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS.keys())
 def test_a_shard_with_a_damaged_header_is_refused_before_memory_is_asked_for(header: Npy, corpus: Path) -> None:
-    shard = corpus / "shard-00000.npy"
+    shard = corpus / "poses.npy"
     shard.write_bytes(header.encode().ljust(shard.stat().st_size, b"\0"))
     tracemalloc.start()
     with pytest.raises(InputError) as caught:
@@ -161,7 +161,7 @@ def test_a_shard_with_a_damaged_header_is_refused_before_memory_is_asked_for(hea
 
 
 def test_a_zip_in_place_of_a_shard_is_refused(corpus: Path, raw: Any) -> None:
-    shard = corpus / "shard-00000.npy"
+    shard = corpus / "poses.npy"
     shard.write_bytes(raw.npz(x=np.zeros(3))[: shard.stat().st_size].ljust(shard.stat().st_size, b"\0"))
     refused(lambda: PoseCorpus.open(corpus), "bad_corpus", "damaged")
 

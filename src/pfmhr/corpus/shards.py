@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pfmhr.corpus.manifest import Manifest, Shard
 from pfmhr.errors import InputError
 from pfmhr.files import disk_errors, sync_directory
-from pfmhr.foreign import map_npy, require_file
+from pfmhr.foreign import map_npy
 
 FLAT = "poses.npy"
 HEADER = 128
@@ -92,25 +92,19 @@ def open_poses(directory: Path, manifest: Manifest) -> list[NDArray[np.float32]]
 
 def _open(path: Path, rows: int, joints: int) -> NDArray[np.float32]:
     """Size and type are checked, the content is not read; a flat file may be longer, as one that is growing is."""
+    flat = path.name == FLAT
     try:
-        poses = _map_rows(path, rows, joints) if path.name == FLAT else map_npy(path, "bad_corpus")
+        poses = map_npy(path, "bad_corpus", growing=flat)
     except FileNotFoundError:
         raise InputError("poses of the corpus are missing", where=path, code="bad_corpus") from None
-    except InputError as error:
-        raise error.at(path, code="bad_corpus") from None
+    if flat and poses.ndim == 2 and len(poses) > rows:
+        poses = poses[:rows]
     if poses.shape != (rows, joints) or poses.dtype != np.dtype("<f4"):
+        got = f"{poses.shape} {poses.dtype}"
         raise InputError(
-            "a shard has the wrong shape", where=path, expected=(rows, joints), got=poses.shape, code="bad_corpus"
+            "other poses than the manifest says", where=path, expected=(rows, joints), got=got, code="bad_corpus"
         )
     return poses.view(np.ndarray)
-
-
-def _map_rows(path: Path, rows: int, joints: int) -> NDArray[np.float32]:
-    """The first ``rows`` of the flat file, which must hold at least those."""
-    size, expected = require_file(path), _bytes(rows, joints)
-    if size < expected:
-        raise InputError("the file has the wrong size", expected=f"{expected} bytes", got=size, code="bad_corpus")
-    return np.memmap(path, dtype="<f4", mode="r", offset=HEADER, shape=(rows, joints))
 
 
 def checksum_of_rows(poses: NDArray[np.float32]) -> str:

@@ -70,8 +70,10 @@ def load_npy(data: bytes) -> NDArray:
     return _read_array(io.BytesIO(data), len(data), "the array")
 
 
-def map_npy(path: Path, code: str) -> NDArray:
+def map_npy(path: Path, code: str, growing: bool = False) -> NDArray:
     """A read-only memory map of a npy file; its header is checked, its content not read.
+
+    A ``growing`` file may be longer than its header says.
 
     Raises:
         FileNotFoundError: it is not there.
@@ -83,7 +85,7 @@ def map_npy(path: Path, code: str) -> NDArray:
             layout, start = _checked_layout(handle, size, "the array"), handle.tell()
     except InputError as error:
         raise error.at(path, code=code) from None
-    if size - start != layout.nbytes:
+    if size - start != layout.nbytes and not (growing and size - start > layout.nbytes):
         raise _cut("the array", f"{size - start} of its {layout.nbytes} bytes").at(path, code=code)
     order = "F" if layout.fortran_order else "C"
     return np.memmap(path, layout.dtype, "r", start, layout.shape, order)
