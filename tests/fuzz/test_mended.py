@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 import pickle
 import struct
 import time
@@ -171,6 +172,15 @@ def test_a_text_that_is_no_unicode_in_place_of_a_table_is_refused(corpus: Path) 
     content = json.loads(path.read_text())
     path.write_text(json.dumps({**content, "skipped": "\ud800"}))
     refused(lambda: load(corpus), "bad_corpus", "no Unicode")
+
+
+@pytest.mark.parametrize("fps", [-math.inf, math.nan, -30.0])
+def test_a_source_of_an_impossible_frame_rate_is_refused(fps: float, corpus: Path) -> None:
+    path = corpus / "manifest.json"
+    content = json.loads(path.read_text())
+    content["sources"][0]["fps"] = fps
+    path.write_text(json.dumps(content))
+    refused(lambda: load(corpus), "bad_corpus", "impossible frame rate")
 
 
 def test_a_choice_that_is_no_unicode_is_refused() -> None:

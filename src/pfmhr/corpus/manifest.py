@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -116,13 +117,16 @@ def load(directory: Path) -> Manifest:
 
 
 def _require_rows(manifest: Manifest, path: Path) -> None:
-    """Refuse sources that lie outside the rows there are."""
+    """Refuse sources that lie outside the rows there are, or were recorded at no rate."""
     if any(shard.rows < 0 for shard in manifest.shards):
         raise InputError("a shard of less than no rows", where=path, code="bad_corpus")
     for source in manifest.sources:
         if source.start < 0 or source.rows < 0 or source.start + source.rows > manifest.poses:
             got = f"{source.path}: rows {source.start} to {source.start + source.rows} of {manifest.poses}"
             raise InputError("a source lies outside the corpus", where=path, got=got, code="bad_corpus")
+        if not 0 <= source.fps < math.inf:  # 0 of an array, which has none
+            got = f"{source.path}: {source.fps} Hz"
+            raise InputError("a source of an impossible frame rate", where=path, got=got, code="bad_corpus")
 
 
 def source_from_json(content: dict[str, Any]) -> Source:
