@@ -99,6 +99,7 @@ FAULTS: dict[str, tuple[Corrupt, str, Severity, dict[str, Any]]] = {
         {"count": 2, "joint": "left_shoulder_pitch_joint"},
     ),
     "frame_rate": (lambda walk, g1: replace(walk, fps=360.0), "frame_rate", ERROR, {"fps": 360.0}),
+    "slow_rate": (lambda walk, g1: replace(walk, fps=0.01), "frame_rate", WARNING, {"seconds": 100.0}),
     "first_frame": (lambda walk, g1: add(walk, "left_elbow", -0.9, slice(0, 1)), "first_frame", WARNING, {}),
     # 16 extra copies of frame 40 are 16 still changes: 0.53 s.
     "frozen": (

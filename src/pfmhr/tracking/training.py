@@ -26,6 +26,8 @@ from pfmhr.tracking.networks import Policy
 CHECKPOINT = "checkpoint.safetensors"
 CONVERGED = 0.8
 """Share of the reference tracked at which the paper counts a policy as converged."""
+UNSTABLE = 0.25
+"""Share of an iteration's steps after which a simulation may be none, by NaN or impossible speeds."""
 
 Say = Callable[[str], object]
 Progress = Callable[[int, int, str], object]
@@ -88,7 +90,9 @@ class Training:
             while self.iteration < self.config.iterations:
                 with deferred_interruption() as interruption:
                     whole = False
+                    exploded = self.environment.counts["exploded"]
                     observations = self._collect(observations)
+                    self._refuse_explosions(self.environment.counts["exploded"] - exploded)
                     figures = self.algorithm.update()
                     self.iteration += 1
                     self._refuse_divergence(figures)
@@ -150,6 +154,19 @@ class Training:
         total = max(1e-9, sum(spent.values()))
         shares = {f"time_{name}": value / total for name, value in spent.items()}
         return shares | {f"ended_{name}": float(count) for name, count in self.environment.counts.items()}
+
+    def _refuse_explosions(self, exploded: int) -> None:
+        """Stop at the first iteration in which the physics itself fails: nothing could be learned from it."""
+        steps = self.config.samples_per_iteration
+        if exploded > UNSTABLE * steps:
+            fix = "Raise environment.physics_rate, or look at the robot's masses, armature and gains."
+            raise InputError(
+                f"unstable physics: {exploded:,} of the {steps:,} steps of iteration {self.iteration + 1} exploded",
+                where=self.environment.robot.path,
+                expected=f"at most {UNSTABLE:.0%}",
+                fix=fix,
+                code="unstable",
+            )
 
     def _refuse_divergence(self, figures: dict[str, float]) -> None:
         bad = [name for name, value in figures.items() if not math.isfinite(value)]

@@ -10,6 +10,8 @@ from pfmhr.motion.motion import Motion
 
 STILL = 1e-6
 """Joint changes below this, in rad, count as no change at all."""
+SLOWEST_RATE = 5.0
+"""Hz: no recording of movement has fewer frames, and nobody could follow one that had."""
 
 
 def jump_frames(motion: Motion, jump_speed: float) -> NDArray[np.intp]:
@@ -48,7 +50,10 @@ def _jumps(
 
 
 def _frame_rate(largest: NDArray[np.float32], fps: float) -> list[Fault]:
-    """Half of all frames faster than people move: frames are missing, or the rate is too high."""
+    """Half of all frames faster than people move, or steps longer than any recording's: a wrong rate, or lost frames."""
+    if fps < SLOWEST_RATE:
+        message = f"{1 / fps:.3g} s from frame to frame: is {fps:g} Hz the right frame rate?"
+        return [Fault("frame_rate", message, Severity.WARNING, {"seconds": 1 / fps})]
     median = float(np.median(largest)) * fps
     if median <= 20.0:
         return []
