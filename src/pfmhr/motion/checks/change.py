@@ -50,7 +50,7 @@ def _jumps(
 
 
 def _frame_rate(largest: NDArray[np.float32], fps: float) -> list[Fault]:
-    """Half of all frames faster than people move, or steps longer than any recording's: a wrong rate, or lost frames."""
+    """Half of all frames faster than people move, or steps longer than a recording's: a wrong rate, or lost frames."""
     if fps < SLOWEST_RATE:
         message = f"{1 / fps:.3g} s from frame to frame: is {fps:g} Hz the right frame rate?"
         return [Fault("frame_rate", message, Severity.WARNING, {"seconds": 1 / fps})]
