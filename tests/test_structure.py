@@ -11,7 +11,7 @@ import pfmhr
 
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
-    *("text", "errors", "extension", "layout", "foreign", "files", "native", "robots", "motion", "provenance"),
+    *("text", "errors", "extension", "lazy", "layout", "foreign", "files", "native", "robots", "motion", "provenance"),
     *(
         "corpus",
         "inputs",

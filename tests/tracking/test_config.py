@@ -21,7 +21,7 @@ FULL = replace(
     environment=EnvironmentConfig(
         contacts=("pelvis", "torso_link"), boxes=(Box((0.1, 0.2, 0.3), (1.0, 2.0, 3.0), 0.5), Box((1, 1, 1), (0, 0, 0)))
     ),
-    modulator=ModulatorConfig("pfm", "g1-small", pooled=True, p_good=0.3),
+    modulator=ModulatorConfig.of("pfm", "g1-small", pooled=True, p_good=0.3),
     reward="deepmimic",
     seed=7,
 )

@@ -20,6 +20,7 @@ from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore, ReconstructionScore
+from pfmhr.score.defaults import T_EVAL
 from pfmhr.studies.corruptions import BAD_CHANGES, BAD_POSES
 
 METHODS = ("PDF-HR", "FM-Recon", "PGS")
@@ -30,7 +31,7 @@ def plausibility_study(
     field: PoseDistanceField,
     motions: Sequence[Motion],
     transitions: int = 10_000,
-    t_eval: float = 0.75,
+    t_eval: float = T_EVAL,
     control_rate: float = 30.0,
     seed: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,

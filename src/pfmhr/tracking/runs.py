@@ -29,6 +29,7 @@ from pfmhr.tracking.evaluation import Evaluator, from_both_starts, judged
 from pfmhr.tracking.library import MotionLibrary
 from pfmhr.tracking.modulation import prior_hash
 from pfmhr.tracking.networks import Policy, TrackerNetwork
+from pfmhr.tracking.older import modern_run
 from pfmhr.tracking.settings import tracker_config_from_json
 from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
 
@@ -59,14 +60,14 @@ def train_tracker(
         "config": json.loads(json.dumps(asdict(config))),
         "code_version": pfmhr.__version__,
     }
-    if not _is_shorter(directory, about) and is_done(directory, about, finished=RESULT):
+    if not _is_shorter(directory, about) and is_done(directory, about, finished=RESULT, modern=modern_run):
         say(f"already trained: {directory}")
         return read_result(directory)
     # Everything that can be wrong is found before anything is written.
     training = Training(directory, robot, motions, config, threads)
     with exclusive(directory):
         _lengthen(directory, about)
-        claim(directory, about, finished=RESULT)
+        claim(directory, about, finished=RESULT, modern=modern_run)
         _keep(directory, motions)
         training.run(say, progress)
         return _finish(directory, training, threads, made_by or {})
@@ -75,7 +76,7 @@ def train_tracker(
 def _is_shorter(directory: Path, about: dict[str, Any]) -> bool:
     """Whether the same run is there with fewer samples."""
     try:
-        before = read_json(directory / RUN, "bad_run")
+        before = modern_run(read_json(directory / RUN, "bad_run"))
         shorter = before["config"]["samples"] < about["config"]["samples"]
     except (FileNotFoundError, InputError, KeyError, TypeError):
         return False  # nothing there, or nothing of ours: that is for others to say
