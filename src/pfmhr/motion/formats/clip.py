@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from pfmhr.errors import InputError
 MAX_CELLS = 2**27
 """More numbers than this in one table would not fit the memory bound of a build."""
 
-Format = Literal["pfmhr", "unitree_csv", "bones_seed", "mimickit", "gmr", "asap", "mjlab", "qpos"]
-"""The names of the formats."""
+Format = str
+"""A name of :data:`pfmhr.motion.formats.catalogue.FORMATS`, or your own as ``package.module:Class``."""
 
 
 @dataclass(frozen=True)
