@@ -107,14 +107,7 @@ class PoseCorpus:
 
     def require(self, robot: Robot) -> None:
         """Refuse a robot whose joints are not exactly this corpus's."""
-        if robot.joint_names != self.joint_names:
-            raise InputError(
-                "the corpus is for other joints",
-                where=self.path,
-                expected=f"robot '{robot.name}', {robot.num_joints} joints",
-                got=f"robot '{self.manifest.robot}', {len(self.joint_names)} joints",
-                code="wrong_robot",
-            )
+        robot.require_joints(self.joint_names, "the corpus", self.path)
 
     def verify(self, progress: Callable[[int, int], object] | None = None) -> list[str]:
         """Read everything and compare with the manifest's checksums; returns the shards that differ."""

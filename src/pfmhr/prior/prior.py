@@ -105,15 +105,7 @@ class PosePrior:
 
     def require(self, robot: Robot) -> None:
         """Refuse a robot whose joints are not exactly this prior's, in this order."""
-        if robot.joint_names == self.joint_names:
-            return
-        same = sorted(robot.joint_names) == sorted(self.joint_names)
-        raise InputError(
-            "the prior was trained on the same joints in another order" if same else "the prior is for other joints",
-            expected=f"robot '{robot.name}': {', '.join(robot.joint_names[:3])}, … ({robot.num_joints})",
-            got=f"robot '{self.robot}': {', '.join(self.joint_names[:3])}, … ({len(self.joint_names)})",
-            code="wrong_robot",
-        )
+        robot.require_joints(self.joint_names, "the prior")
 
     def _poses(self, poses: Tensor | NDArray[Any]) -> Tensor:
         return as_last_axis(poses, len(self.joint_names))

@@ -15,6 +15,7 @@ from pfmhr.inputs import as_mask, as_motion_ids, as_reward_and_factor, check_dt
 from pfmhr.motion import Motion
 from pfmhr.reward.settings import DistanceReward
 from pfmhr.reward.tally import Tally
+from pfmhr.robots.naming import require_same_joints
 
 Poses = Tensor | NDArray[Any]
 
@@ -27,8 +28,7 @@ class DistanceModulator:
     ) -> None:
         self.field, self.settings = field, settings or DistanceReward()
         for motion in references:
-            if motion.joint_names != field.joint_names:
-                raise InputError("the motion is for other joints than the field", where=motion.name, code="wrong_robot")
+            require_same_joints(motion.joint_names, field.joint_names, "the motion", "the field", motion.name)
         worst = [self._largest(motion) for motion in references]
         self._worst = torch.stack(worst) if worst else torch.zeros(0)
         self._tally = Tally()

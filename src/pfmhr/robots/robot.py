@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 
 import mujoco
@@ -12,9 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.robots.naming import require_same_joints
+from pfmhr.robots.roles import SUFFIX, Roles, read_roles, roles_of
 
-BUNDLED = {"g1": "unitree_g1.xml"}
-"""Robots that come with the package: name → MJCF file beside this module."""
+
+def bundled_robots() -> dict[str, Path]:
+    """Robots that come with the package: name → MJCF file, by the roles files beside this module."""
+    stated = {path: read_roles(path) for path in sorted(Path(__file__).parent.glob(f"*{SUFFIX}"))}
+    return {
+        roles.name: path.with_name(path.name.replace(SUFFIX, ".xml"))
+        for path, roles in stated.items()
+        if roles is not None
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +61,9 @@ class Robot:
     def load(name_or_path: str | Path) -> Robot:
         """Load a bundled robot by name (``"g1"``) or any MJCF with hinge joints by path."""
         text = str(name_or_path)
-        if text in BUNDLED:
-            return from_mjcf(Path(str(files("pfmhr.robots") / BUNDLED[text])), name=text)
+        bundled = bundled_robots()
+        if text in bundled:
+            return from_mjcf(bundled[text], name=text)
         path = Path(name_or_path)
         try:
             there = path.is_file()
@@ -62,7 +72,7 @@ class Robot:
         if not there:
             if path.suffix or "/" in text or path.exists():
                 raise InputError("no such robot file", where=text or "''", code="not_found")
-            raise unknown_name("robot", text, [*BUNDLED, "or the path of an MJCF file"])
+            raise unknown_name("robot", text, [*bundled, "or the path of an MJCF file"])
         return from_mjcf(path, name=path.stem)
 
     @property
@@ -78,6 +88,15 @@ class Robot:
     def compile(self) -> mujoco.MjModel:
         """A fresh MuJoCo model of this robot alone, without floor or lights."""
         return mujoco.MjModel.from_xml_path(str(self.path))
+
+    @cached_property
+    def roles(self) -> Roles:
+        """Which bodies are feet, hands, legs and arms: from the file beside the MJCF, or from the tree."""
+        return roles_of(self)
+
+    def require_joints(self, joint_names: Sequence[str], what: str, where: object = None, fix: str = "") -> None:
+        """Refuse something that is not for exactly these joints in this order; ``what`` names it: "the prior"."""
+        require_same_joints(joint_names, self.joint_names, what, f"robot '{self.name}'", where, fix)
 
     def joint_indices(self, names: tuple[str, ...] | list[str]) -> list[int]:
         """Positions of ``names`` in this robot's joint order."""

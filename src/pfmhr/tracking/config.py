@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pfmhr.errors import InputError
 from pfmhr.learning.limits import require_numbers
 from pfmhr.reward.configuring import settings_of, with_changes
+from pfmhr.robots import Robot
 from pfmhr.sim import Box
 
 
@@ -39,17 +40,18 @@ class EnvironmentConfig:
     balanced: bool = True
     """Whether clips share the samples. Otherwise they share the episodes, and those of a hard clip soon end: of
     five clips one then got 40 % of the samples and the two hardest 7 and 8 %."""
-    key_bodies: tuple[str, ...] = (
-        *("left_ankle_roll_link", "right_ankle_roll_link", "torso_link"),
-        *("left_wrist_yaw_link", "right_wrist_yaw_link"),
-    )
-    """Bodies of the world observation and of DeepMimic's reward; MimicKit has the head where we have the torso."""
+    key_bodies: tuple[str, ...] | None = None
+    """Bodies of the world observation and of DeepMimic's reward; default: the robot's, see ``Robot.roles``."""
 
     def __post_init__(self) -> None:
         if self.environments < 1 or not 1 <= self.episode_seconds * self.control_rate < math.inf:
             raise InputError("at least one environment and one step per episode", got=self, code="bad_config")
         if not (self.action_scale > 0 and self.action_range > 0 and self.termination_distance > 0):
             raise InputError("action and termination ranges must be positive", code="bad_config")
+
+    def key_bodies_of(self, robot: Robot) -> tuple[str, ...]:
+        """The key bodies, the robot's own where none are named."""
+        return robot.roles.key_bodies if self.key_bodies is None else self.key_bodies
 
     @property
     def episode_steps(self) -> int:

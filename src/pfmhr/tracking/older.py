@@ -7,6 +7,13 @@ from typing import Any
 from pfmhr.reward.available import MODULATORS
 from pfmhr.reward.configuring import places_of
 
+_G1_KEY_BODIES = [
+    "left_ankle_roll_link",
+    "right_ankle_roll_link",
+    "torso_link",
+    "left_wrist_yaw_link",
+    "right_wrist_yaw_link",
+]
 _LAID_OUT = ("kind", "prior", "settings", "fade")
 
 
@@ -18,7 +25,20 @@ def modern_run(about: Any) -> Any:
 
 
 def modern_config(config: Any) -> Any:
-    """A tracker's config whose modulator has its settings in a group of their own, and only those it heeds.
+    """A tracker's config as it is written now."""
+    return _grouped_modulator(_open_key_bodies(config))
+
+
+def _open_key_bodies(config: Any) -> Any:
+    """The key bodies of the G1 were the default of every robot; now a robot has its own."""
+    environment = config.get("environment") if isinstance(config, dict) else None
+    if not isinstance(environment, dict) or environment.get("key_bodies") != _G1_KEY_BODIES:
+        return config
+    return {**config, "environment": {**environment, "key_bodies": None}}
+
+
+def _grouped_modulator(config: Any) -> Any:
+    """The modulator's settings were beside its kind, those of all kinds together.
 
     Calibrations then had one draw of the noise per transition.
     """

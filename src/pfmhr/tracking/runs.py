@@ -22,7 +22,7 @@ from pfmhr.learning.runs import RUN
 from pfmhr.learning.state import load_state
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
-from pfmhr.robots.robot import BUNDLED
+from pfmhr.robots.robot import bundled_robots
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.evaluation import Evaluator, from_both_starts, judged
@@ -53,7 +53,7 @@ def train_tracker(
     """
     about = {
         "kind": "tracker",
-        "robot": robot.name if robot.name in BUNDLED else str(robot.path.absolute()),
+        "robot": robot.name if robot.name in bundled_robots() else str(robot.path.absolute()),
         "robot_sha256": hashlib.sha256(robot.path.read_bytes()).hexdigest(),
         "prior_sha256": prior_hash(config.modulator),
         "motions": [{"name": motion.name, "sha256": _fingerprint(motion)} for motion in motions],
