@@ -85,7 +85,7 @@ def score(
     if reference is not None and calibration is not None:
         raise InputError("a reference or a calibration, not both", code="bad_config")
     loaded = PosePrior.load(prior)
-    body, ramp = _robot_of(robot or loaded.robot), Ramp(alpha, p_good, p_bad)
+    body, ramp = loaded.load_robot(robot), Ramp(alpha, p_good, p_bad)
     scorer = PoseGeometryScore(loaded, t_eval, samples)
     generator = torch.Generator().manual_seed(seed)
     clips = _read(motions, body, fps)
@@ -157,7 +157,7 @@ def calibrate(
     from pfmhr.score import PoseGeometryScore
 
     loaded = PosePrior.load(prior)
-    clips = _read(motions, _robot_of(robot or loaded.robot), fps)
+    clips = _read(motions, loaded.load_robot(robot), fps)
     refuse_replacing([out], [*(clip.source for clip in clips), robot, Path(prior) / CONFIG, Path(prior) / WEIGHTS])
     scorer = PoseGeometryScore(loaded, t_eval, samples)
     noise = torch.Generator().manual_seed(seed)
@@ -197,12 +197,6 @@ def _tell_of_few(made: Calibration) -> None:
     for name, count in ({"all motions": sum(counts.values())} if made.pooled else counts).items():
         if count < FEW:
             remark(f"{name}: {count} transition(s) say little about what is normal; a longer clip would say more")
-
-
-def _robot_of(name: str) -> Robot:
-    from pfmhr.robots import Robot
-
-    return Robot.load(name)
 
 
 def _read(paths: tuple[Path, ...], robot: Robot, fps: float | None) -> list[Motion]:

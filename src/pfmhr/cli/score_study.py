@@ -51,7 +51,6 @@ class Material:
         """The prior, its robot and the chosen clips, for the study of that name."""
         from pfmhr.motion.checks import find_motion_files
         from pfmhr.prior import PosePrior
-        from pfmhr.robots import Robot
         from pfmhr.studies.material import study_motions
 
         at_least_one(motions=self.motions, transitions=self.transitions)
@@ -59,7 +58,7 @@ class Material:
         refuse_replacing(written, find_motion_files(self.data))
         use_threads(self.threads)
         prior = PosePrior.load(self.prior)
-        robot = Robot.load(self.robot or prior.robot)
+        robot = prior.load_robot(self.robot)
         return prior, robot, study_motions(prior, self.data, self.clips, self.motions, self.seed, robot)
 
     def draw(self, name: str) -> tuple[PosePrior, Transitions]:

@@ -16,6 +16,7 @@ from pfmhr.corpus.shards import checksum_of, open_shard
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
+from pfmhr.robots.file import load_robot
 
 
 class PoseCorpus:
@@ -104,6 +105,10 @@ class PoseCorpus:
         if not self._shards:
             return np.empty((0, len(self.joint_names)), dtype=np.float32)
         return gather(self._shards, self._starts, rows)
+
+    def load_robot(self, named: str | None = None) -> Robot:
+        """The robot that is ``named`` or, if none is, the one the corpus was built for."""
+        return load_robot(named, self.manifest.robot, self.manifest.robot_file, self.path)
 
     def require(self, robot: Robot) -> None:
         """Refuse a robot whose joints are not exactly this corpus's."""

@@ -19,6 +19,7 @@ from pfmhr.prior.network import NetworkConfig, PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.path import DELTA
 from pfmhr.robots import Robot
+from pfmhr.robots.file import ANYWHERE, RobotFile, load_robot
 
 
 @dataclass(eq=False)
@@ -32,6 +33,8 @@ class PosePrior:
     denoiser: Denoiser
     about: dict[str, Any] = field(default_factory=dict)
     """Where it came from: data, training, code version."""
+    robot_file: RobotFile | None = None
+    """Of a robot that is not bundled, seen from :data:`pfmhr.robots.file.ANYWHERE`."""
 
     def __post_init__(self) -> None:
         if len(self.normalisation.centre) != len(self.joint_names):
@@ -102,6 +105,10 @@ class PosePrior:
         from pfmhr.prior.sampling import sample_poses
 
         return self.denormalise(sample_poses(self.denoiser, count, len(self.joint_names), generator, steps))
+
+    def load_robot(self, named: str | None = None) -> Robot:
+        """The robot that is ``named`` or, if none is, the one the prior was trained for."""
+        return load_robot(named, self.robot, self.robot_file, ANYWHERE)
 
     def require(self, robot: Robot) -> None:
         """Refuse a robot whose joints are not exactly this prior's, in this order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.robots.gains import with_gains
 from pfmhr.robots.naming import require_same_joints
-from pfmhr.robots.roles import SUFFIX, Roles, read_roles, roles_of
+from pfmhr.robots.roles import SUFFIX, Roles, read_roles, roles_file, roles_of
 
 
 def bundled_robots() -> dict[str, Path]:
@@ -47,7 +49,7 @@ class Robot:
     effort: NDArray[np.float32]
     """Torque limits; inf where the model sets none."""
     stiffness: NDArray[np.float32]
-    """Proportional gains of the position actuators; 0 for joints without one."""
+    """Proportional gains of the position actuators, or of motors as the roles file states them; 0 without either."""
     damping: NDArray[np.float32]
     armature: NDArray[np.float32]
     body_names: tuple[str, ...]
@@ -79,6 +81,14 @@ class Robot:
     def num_joints(self) -> int:
         """J."""
         return len(self.joint_names)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the MJCF and, for a robot that is not bundled, of the roles beside it."""
+        content, roles = self.path.read_bytes(), roles_file(self.path)
+        if self.path not in bundled_robots().values() and roles.is_file():
+            content += roles.read_bytes()
+        return hashlib.sha256(content).hexdigest()
 
     @property
     def joint_axes(self) -> NDArray[np.float32]:
@@ -160,12 +170,14 @@ def from_mjcf(path: Path, name: str) -> Robot:
     dofs = model.jnt_dofadr[hinges]
     limited = model.jnt_limited[hinges].astype(bool)
     effort, stiffness, damping = _motors(model, hinges)
+    joint_names = tuple(model.joint(int(joint)).name for joint in hinges)
+    stiffness, damping = with_gains(path, joint_names, stiffness, damping)
     pose = model.key_qpos[0] if model.nkey else model.qpos0
     as_float = np.float32
     return Robot(
         name=name,
         path=Path(path),
-        joint_names=tuple(model.joint(int(joint)).name for joint in hinges),
+        joint_names=joint_names,
         lower=np.where(limited, model.jnt_range[hinges, 0], -np.pi).astype(as_float),
         upper=np.where(limited, model.jnt_range[hinges, 1], np.pi).astype(as_float),
         default_pose=pose[model.jnt_qposadr[hinges]].astype(as_float),
@@ -238,6 +250,9 @@ def _motors(
         gear = abs(float(model.actuator_gear[actuator, 0]))
         if model.actuator_forcelimited[actuator]:
             effort[index] = min(effort[index], gear * model.actuator_forcerange[actuator, 1])
+        if model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE and model.actuator_ctrllimited[actuator]:
+            most = gear * abs(model.actuator_gainprm[actuator, 0]) * model.actuator_ctrlrange[actuator, 1]
+            effort[index] = min(effort[index], most)  # a motor's command is its torque
         if model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_AFFINE:
             # force = gain·ctrl + b0 + b1·position + b2·velocity: what resists position is b1, for velocity servos 0.
             stiffness[index] -= gear**2 * model.actuator_biasprm[actuator, 1]

@@ -38,7 +38,7 @@ def plausibility_study(
     robot: Robot | None = None,
 ) -> dict[str, Any]:
     """Area under the ROC curve of every score for every way of breaking a clip; of the prior's robot unless given."""
-    robot = robot or Robot.load(prior.robot)
+    robot = robot or prior.load_robot()
     score, recon = PoseGeometryScore(prior, t_eval), ReconstructionScore(prior)
     generator = torch.Generator().manual_seed(seed)
     clips = [torch.from_numpy(motion.resample(control_rate).joint_pos) for motion in motions if motion.num_frames > 1]

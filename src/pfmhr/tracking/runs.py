@@ -54,7 +54,7 @@ def train_tracker(
     about = {
         "kind": "tracker",
         "robot": robot.name if robot.name in bundled_robots() else str(robot.path.absolute()),
-        "robot_sha256": hashlib.sha256(robot.path.read_bytes()).hexdigest(),
+        "robot_sha256": robot.sha256,
         "prior_sha256": prior_hash(config.modulator),
         "motions": [{"name": motion.name, "sha256": _fingerprint(motion)} for motion in motions],
         "config": json.loads(json.dumps(asdict(config))),
@@ -140,7 +140,7 @@ class TrackerRun:
         require_entries(about, directory / RUN, config=dict, robot=str, robot_sha256=str, motions=list)
         config = tracker_config_from_json(about["config"], directory / RUN)
         robot = Robot.load(about["robot"])
-        if hashlib.sha256(robot.path.read_bytes()).hexdigest() != about["robot_sha256"]:
+        if robot.sha256 != about["robot_sha256"]:
             fix = "Put back the robot's file, or train anew."
             raise InputError("the robot is not the one it was trained with", where=robot.path, fix=fix, code="bad_run")
         clips = _clips(directory, about["motions"], robot)
