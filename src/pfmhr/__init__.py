@@ -1,7 +1,8 @@
 """Pose flow matching for humanoid robots."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pfmhr.lazy import attributes
 
 __version__ = "0.1.0"
 
@@ -25,7 +26,7 @@ __all__ = [
     "Robot",
 ]
 
-_HOME = {
+_HOMES = {
     "Calibration": "pfmhr.reward",
     "InputError": "pfmhr.errors",
     "Motion": "pfmhr.motion",
@@ -36,9 +37,4 @@ _HOME = {
     "Robot": "pfmhr.robots",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use, so that reading poses never waits for torch."""
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'pfmhr' has no attribute '{name}'; it has {', '.join(__all__)}")
+__getattr__ = attributes(__name__, _HOMES)

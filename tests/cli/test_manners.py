@@ -136,7 +136,7 @@ def test_results_can_be_had_as_json(name: str) -> None:
         ("track train x -o r --trim 1", "cannot read --trim (expected FLOAT FLOAT, got 1)"),
         (
             "track train x -o r --modulator pdff",
-            "'pdff'. Did you mean 'pdf'? Available: pfm, recon, pdf, random, shuffled. See",
+            "'pdff'. Did you mean 'pdf'? Available: none, pfm, recon, pdf, random, shuffled, or your own as package",
         ),
         ("track train x -o r --samples 0", "--samples must be at least 1 (got 0)"),
         ("track train x -o r --alpha 2 --p-good 0.1", "--alpha, --p-good would change nothing without a modulator"),
@@ -147,7 +147,7 @@ def test_results_can_be_had_as_json(name: str) -> None:
         ("track train x -o r --prior g1-small --set modulator.kind=none", "--prior would change nothing without"),
         (
             "track train x -o r --prior g1-small --set modulator.pdf_bad=1",
-            "--set modulator.pdf_bad would change nothing with modulator pfm",
+            "pdf_bad would change nothing with modulator pfm",
         ),
         (
             "track train x -o r --reward deepmimic --set adversary.learning_rate=0.1",

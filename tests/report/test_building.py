@@ -130,7 +130,7 @@ def test_a_run_of_another_robot_than_the_priors_is_one_clear_error(
     out = tmp_path / "page.html"
     assert main(["report", str(walk_run), "-o", str(out), "--prior", str(toy_prior)]) == 2
     error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith(f"pfmhr: {walk_run}: the run is of another robot than the prior")
+    assert error.startswith(f"pfmhr: {walk_run}: the prior that is to judge the run is for other joints")
     assert not out.exists()
 
 

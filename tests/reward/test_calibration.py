@@ -22,7 +22,7 @@ SQUARE = [[0.0, 0.0], [0.1, 0.0], [0.2, 0.0], [0.2, 0.1], [0.2, 0.2], [0.1, 0.2]
 
 
 def fitted(motion: Motion, dt: float = DT) -> tuple[Reference, list[float]]:
-    calibration = Calibration.fit(gauge(), [motion], dt)
+    calibration = Calibration.fit(gauge(), [motion], dt, draws=1)
     return calibration.references[0], calibration.values[0][0].tolist()
 
 
@@ -114,24 +114,24 @@ def test_one_transition_is_enough() -> None:
 )
 def test_a_motion_without_a_transition_is_refused(motion: Motion) -> None:
     with refused("bad_calibration", "no transition"):
-        Calibration.fit(gauge(), [clip_scoring([0.5]), motion], DT)
+        Calibration.fit(gauge(), [clip_scoring([0.5]), motion], DT, draws=1)
 
 
 def test_no_motion_at_all_is_refused() -> None:
     with refused("bad_calibration"):
-        Calibration.fit(gauge(), [], DT)
+        Calibration.fit(gauge(), [], DT, draws=1)
 
 
 @pytest.mark.parametrize("names", [("joint_1", "joint_0"), ("hip", "knee")])
 def test_a_motion_for_other_joints_is_refused(names: tuple[str, ...]) -> None:
     with refused("wrong_robot", "somebody"):
-        Calibration.fit(gauge(), [clip(SQUARE, joint_names=names, name="somebody")], DT)
+        Calibration.fit(gauge(), [clip(SQUARE, joint_names=names, name="somebody")], DT, draws=1)
 
 
 @pytest.mark.parametrize("dt", [0.0, -0.1, math.nan, math.inf])
 def test_an_impossible_time_step_is_refused(dt: float) -> None:
     with pytest.raises(InputError, match="positive"):
-        Calibration.fit(gauge(), [clip(SQUARE)], dt)
+        Calibration.fit(gauge(), [clip(SQUARE)], dt, draws=1)
 
 
 def test_percentiles_by_hand() -> None:
@@ -141,7 +141,7 @@ def test_percentiles_by_hand() -> None:
 
 def test_the_best_score_of_the_reference_has_percentile_one_and_the_worst_one_over_their_number() -> None:
     made = PoseGeometryScore(random_prior(2, dtype=torch.float32))
-    calibration = Calibration.fit(made, [clip_scoring(np.linspace(0, 1, 40).tolist())], DT, seeded(0))
+    calibration = Calibration.fit(made, [clip_scoring(np.linspace(0, 1, 40).tolist())], DT, seeded(0), draws=1)
     values = calibration.values[0][0]
     assert calibration.percentile(torch.stack([values.max(), values.min()])).tolist() == pytest.approx([1.0, 1 / 40])
     assert calibration.percentile(values.sort().values).tolist() == pytest.approx([k / 40 for k in range(1, 41)])
@@ -149,7 +149,7 @@ def test_the_best_score_of_the_reference_has_percentile_one_and_the_worst_one_ov
 
 def test_motions_have_distributions_of_their_own_unless_pooled() -> None:
     motions = [clip_scoring([0.1, 0.2, 0.3, 0.4], name="low"), clip_scoring([0.6, 0.7, 0.8, 0.9], name="high")]
-    apart, pooled = (Calibration.fit(gauge(), motions, DT, pooled=pooled) for pooled in (False, True))
+    apart, pooled = (Calibration.fit(gauge(), motions, DT, pooled=pooled, draws=1) for pooled in (False, True))
     scores, ids = torch.tensor([0.5, 0.5, 0.25, 0.75]), torch.tensor([0, 1, 0, 1])
     assert apart.percentile(scores, ids).tolist() == [1.0, 0.0, 0.5, 0.5]
     assert pooled.percentile(scores, ids).tolist() == [0.5, 0.5, 0.25, 0.75]
@@ -159,7 +159,7 @@ def test_motions_have_distributions_of_their_own_unless_pooled() -> None:
 
 def test_one_motion_number_serves_all() -> None:
     motions = [clip_scoring([0.2, 0.4]), clip_scoring([0.6, 0.8])]
-    calibration = Calibration.fit(gauge(), motions, DT)
+    calibration = Calibration.fit(gauge(), motions, DT, draws=1)
     scores = torch.tensor([0.3, 0.7])
     for number in (1, torch.tensor(1), torch.tensor([1, 1]), torch.tensor([1, 1], dtype=torch.int32)):
         assert calibration.percentile(scores, number).tolist() == [0.0, 0.5]
@@ -169,20 +169,20 @@ def test_one_motion_number_serves_all() -> None:
 @pytest.mark.parametrize("pooled", [False, True])
 @pytest.mark.parametrize("number", [2, -1, [0, 2], [-1, 0]])
 def test_unknown_motion_numbers_are_refused(number: Any, pooled: bool) -> None:
-    calibration = Calibration.fit(gauge(), [clip_scoring([0.2]), clip_scoring([0.6])], DT, pooled=pooled)
+    calibration = Calibration.fit(gauge(), [clip_scoring([0.2]), clip_scoring([0.6])], DT, pooled=pooled, draws=1)
     with refused("unknown_name", "0 to 1"):
         calibration.percentile(torch.zeros(2), torch.tensor(number))
 
 
 @pytest.mark.parametrize("number", [0.0, [0.0, 1.0], [0], [0, 1, 1], [[0, 1]], [True, False], True])
 def test_motion_numbers_of_another_kind_or_shape_are_refused(number: Any) -> None:
-    calibration = Calibration.fit(gauge(), [clip_scoring([0.2]), clip_scoring([0.6])], DT)
+    calibration = Calibration.fit(gauge(), [clip_scoring([0.2]), clip_scoring([0.6])], DT, draws=1)
     with refused("bad_shape"):
         calibration.percentile(torch.zeros(2), torch.tensor(number))
 
 
 def test_motion_numbers_may_be_any_whole_numbers() -> None:
-    calibration = Calibration.fit(gauge(), [clip_scoring([0.2]), clip_scoring([0.6])], DT)
+    calibration = Calibration.fit(gauge(), [clip_scoring([0.2]), clip_scoring([0.6])], DT, draws=1)
     for dtype in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
         ids = torch.tensor([1, 0, 1], dtype=dtype)
         assert calibration.percentile(torch.tensor([0.5, 0.5, 0.7]), ids).tolist() == [0.0, 1.0, 1.0], dtype
@@ -221,6 +221,37 @@ def test_a_time_step_that_is_no_number_is_refused() -> None:
 
 
 def test_reconstruction_errors_have_a_channel_for_each_level() -> None:
-    calibration = Calibration.fit(ReconstructionScore(prior()), [clip_scoring([0.1, 0.5]), clip_scoring([0.3])], DT)
+    motions = [clip_scoring([0.1, 0.5]), clip_scoring([0.3])]
+    calibration = Calibration.fit(ReconstructionScore(prior()), motions, DT, draws=1)
     assert [[len(motion) for motion in channel] for channel in calibration.values] == [[2, 1]] * 3
     assert len(calibration.distributions) == 3
+
+
+def test_every_draw_enters_the_distribution_and_percentiles_are_their_mean() -> None:
+    """Four draws from one generator are four calibrations, one after another from the same generator."""
+    made, noise = PoseGeometryScore(random_prior(2, dtype=torch.float32)), seeded(3)
+    motion = clip_scoring(np.linspace(0, 1, 40).tolist())
+    single = [Calibration.fit(made, [motion], DT, noise, draws=1) for _ in range(4)]
+    together = Calibration.fit(made, [motion], DT, seeded(3), draws=4)
+    assert together.draws == 4 and together.references == single[0].references
+    assert torch.equal(together.values[0][0], torch.cat([each.values[0][0] for each in single]))
+    scores = torch.linspace(0.0, 1.0, 30)
+    mean = torch.stack([each.percentile(scores) for each in single]).mean(dim=0)
+    assert torch.allclose(together.percentile(scores), mean, atol=1e-6)
+
+
+def test_more_draws_make_the_threshold_depend_less_on_the_seed() -> None:
+    """The share of clean transitions below the fifth percentile, over ten seeds."""
+    made, motion = PoseGeometryScore(random_prior(2, dtype=torch.float32)), clip_scoring(np.linspace(0, 1, 40).tolist())
+    clean = Calibration.fit(made, [motion], DT, seeded(99), draws=100).values[0][0]
+    spread = {}
+    for draws in (1, 16):
+        fits = [Calibration.fit(made, [motion], DT, seeded(seed), draws=draws) for seed in range(10)]
+        spread[draws] = float(torch.stack([(fit.percentile(clean) < 0.05).float().mean() for fit in fits]).std())
+    assert spread[16] < 0.5 * spread[1]
+
+
+@pytest.mark.parametrize("draws", [0, -1, 1.5])
+def test_at_least_one_draw_is_needed(draws: float) -> None:
+    with pytest.raises(InputError, match="draws must be a whole number"):
+        Calibration.fit(gauge(), [clip(SQUARE)], DT, draws=draws)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmhr.errors import InputError
-from pfmhr.reward import Calibration, NoModulation, ReconstructionModulator, RewardModulator
+from pfmhr.reward import Calibration, NoModulation, Ramp, ReconstructionModulator, RewardModulator
 from pfmhr.score import PoseGeometryScore, ReconstructionScore
 
 from ..score.priors import random_prior, refused, seeded
@@ -33,7 +33,7 @@ def test_the_chain_by_hand() -> None:
 
 def test_the_chain_by_hand_with_another_ramp() -> None:
     """α = 2 between the percentiles 0.2 and 0.6."""
-    modulator = RewardModulator(gauge(), percents(), alpha=2.0, p_good=0.6, p_bad=0.2)
+    modulator = RewardModulator(gauge(), percents(), Ramp(alpha=2.0, p_good=0.6, p_bad=0.2))
     factors = modulator(*steps_scoring([0.1, 0.3, 0.5, 0.7]), DT)
     assert factors.tolist() == pytest.approx([math.exp(-2 * rho) for rho in (1.0, 0.75, 0.25, 0.0)], abs=1e-5)
 
@@ -44,7 +44,7 @@ def test_the_chain_follows_from_the_calibrations_own_values() -> None:
     motion = clip_scoring(np.linspace(0.0, 1.0, 60).tolist())
     calibration = Calibration.fit(made, [motion], DT, seeded(1))
     before, after = steps_scoring(np.linspace(0.0, 1.0, 25).tolist())
-    modulator = RewardModulator(made, calibration, 1.0, 0.9, 0.1)
+    modulator = RewardModulator(made, calibration, Ramp(1.0, 0.9, 0.1))
     factors = modulator(before, after, DT, generator=seeded(2))
     scores, reference = made(before, after, DT, generator=seeded(2)).numpy(), calibration.values[0][0].numpy()
     percentiles = (reference[None] <= scores[:, None]).mean(axis=1)
@@ -125,14 +125,14 @@ def test_statistics_start_again_after_they_were_read() -> None:
 def test_environments_on_different_motions_are_what_each_is_alone() -> None:
     motions = [clip_scoring(np.linspace(low, low + 0.2, 30).tolist()) for low in (0.0, 0.3, 0.7)]
     calibration = Calibration.fit(gauge(), motions, DT)
-    modulator = RewardModulator(gauge(), calibration, p_good=0.9, p_bad=0.1)
+    modulator = RewardModulator(gauge(), calibration, Ramp(p_good=0.9, p_bad=0.1))
     scores = np.random.default_rng(0).uniform(size=200).tolist()
     ids = torch.randint(3, (200,), generator=seeded(0))
     before, after = steps_scoring(scores)
     together = modulator(before, after, DT, motion_id=ids)
     for number in range(3):
         mine = ids == number
-        alone = RewardModulator(gauge(), Calibration.fit(gauge(), [motions[number]], DT), p_good=0.9, p_bad=0.1)
+        alone = RewardModulator(gauge(), Calibration.fit(gauge(), [motions[number]], DT), Ramp(p_good=0.9, p_bad=0.1))
         assert torch.allclose(together[mine], alone(before[mine], after[mine], DT), rtol=1e-4, atol=1e-6)
         assert torch.allclose(
             together[mine], modulator(before[mine], after[mine], DT, motion_id=number), rtol=1e-4, atol=1e-6
@@ -142,7 +142,7 @@ def test_environments_on_different_motions_are_what_each_is_alone() -> None:
 
 @given(st.lists(st.floats(0.0, 1.0), max_size=12), st.floats(0.0, 3.0), st.integers(0, 1000))
 def test_factors_stay_within_their_bounds(scores: list[float], alpha: float, seed: int) -> None:
-    modulator = RewardModulator(gauge(), percents(), alpha=alpha, p_good=0.8, p_bad=0.2)
+    modulator = RewardModulator(gauge(), percents(), Ramp(alpha, p_good=0.8, p_bad=0.2))
     factors = modulator(*steps_scoring(scores), DT, generator=seeded(seed))
     assert factors.shape == (len(scores),)
     assert bool((factors >= math.exp(-alpha) - 1e-6).all()) and bool((factors <= 1.0).all())
@@ -205,7 +205,7 @@ def test_a_calibration_of_another_score_is_refused() -> None:
     with refused("wrong_calibration"):
         ReconstructionModulator(ReconstructionScore(gauge().prior), percents())
     with refused("bad_config"):
-        RewardModulator(gauge(), percents(), p_good=0.01, p_bad=0.05)
+        RewardModulator(gauge(), percents(), Ramp(p_good=0.01, p_bad=0.05))
 
 
 def test_no_modulation_is_one() -> None:

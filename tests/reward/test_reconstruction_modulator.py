@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from pfmhr.reward import Calibration, ReconstructionModulator
+from pfmhr.reward import Calibration, Ramp, ReconstructionModulator
 from pfmhr.score import ReconstructionScore
 
 from ..score.priors import Target, around, float64
@@ -17,8 +17,8 @@ from .gauge import DT, clip
 def reconstruction() -> ReconstructionModulator:
     """Errors (4 t − q)² at t = 1/4, 1/2, 3/4; references q = 0.4, 1.5, 2.6, 3.7 after a frame at 9."""
     score = ReconstructionScore(around(Target([4.0]), (0.0,)), (0.25, 0.5, 0.75))
-    calibration = Calibration.fit(score, [clip([[9.0], [0.4], [1.5], [2.6], [3.7]])], DT)
-    return ReconstructionModulator(score, calibration, alpha=1.0, p_good=1.0, p_bad=0.0)
+    calibration = Calibration.fit(score, [clip([[9.0], [0.4], [1.5], [2.6], [3.7]])], DT, draws=1)
+    return ReconstructionModulator(score, calibration, Ramp(alpha=1.0, p_good=1.0, p_bad=0.0))
 
 
 def test_reconstruction_errors_of_the_reference_by_hand() -> None:
@@ -56,8 +56,8 @@ def test_a_broken_pose_has_no_reconstruction_and_is_left_alone() -> None:
 def test_poses_at_rest_are_references_too() -> None:
     """A pose is judged whether it moves or not, in a rollout as in the reference: half of this one stands at 1."""
     score = ReconstructionScore(around(Target([4.0]), (0.0,)), (0.25,))
-    calibration = Calibration.fit(score, [clip([[1.0], [1.0], [1.0], [2.0], [3.0]])], DT)
+    calibration = Calibration.fit(score, [clip([[1.0], [1.0], [1.0], [2.0], [3.0]])], DT, draws=1)
     assert calibration.values[0][0].tolist() == pytest.approx([0.0, 0.0, 1.0, 4.0], abs=1e-5)
     assert calibration.references[0].without_change == 0
-    modulator = ReconstructionModulator(score, calibration, alpha=1.0, p_good=1.0, p_bad=0.0)
+    modulator = ReconstructionModulator(score, calibration, Ramp(alpha=1.0, p_good=1.0, p_bad=0.0))
     assert modulator(float64([[1.0]]), float64([[1.0]]), DT).item() == pytest.approx(1.0)

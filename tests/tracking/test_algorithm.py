@@ -12,6 +12,7 @@ import torch
 from pfmhr.errors import InputError
 from pfmhr.learning.state import load_state, save_state
 from pfmhr.motion import Motion
+from pfmhr.reward import Fading
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import ModulatorConfig, SeparateUpdates
 from pfmhr.tracking.networks import Policy, TrackerNetwork
@@ -290,8 +291,8 @@ def test_a_rate_changes_by_a_bounded_factor_and_stays_in_its_bounds(
 
 def test_a_modulator_fades_evenly(g1: Robot, walking: Motion, tmp_path: Path) -> None:
     """Over two rollouts of 48: as it is, then the square root of its factors, then nothing; also if going on later."""
-    config = replace(tiny(scale_rewards=False), modulator=ModulatorConfig("random", fade=96), reward="deepmimic")
-    made = learner(g1, [walking], config, Watcher(varied))
+    config = replace(tiny(scale_rewards=False), reward="deepmimic")
+    made = learner(g1, [walking], config, Fading(Watcher(varied), 96))
     for power in (1.0, 0.5, 0.0, 0.0):
         told = made.collect()
         rewards = made.algorithm.storage.rewards.flatten()
@@ -303,7 +304,7 @@ def test_a_modulator_fades_evenly(g1: Robot, walking: Motion, tmp_path: Path) ->
         made.algorithm.collected = -1
         made.algorithm.load(load_state(tmp_path / "state"))
     with pytest.raises(InputError, match="only a factor can fade"):
-        ModulatorConfig("pdf", fade=96, pdf_combine="add")
+        ModulatorConfig.of("pdf", fade=96, combine="add")
 
 
 @pytest.mark.parametrize("separate", [None, SeparateUpdates(momentum=0.0)])

@@ -40,7 +40,7 @@ def written(folder: Path, *results: dict[str, Any]) -> list[Path]:
     directories = [folder / f"run{number}" for number in range(len(results))]
     for directory, content in zip(directories, results, strict=True):
         directory.mkdir()
-        config = {"seed": content["seed"], "modulator": {"alpha": content.pop("alpha", 0.5)}}
+        config = {"seed": content["seed"], "modulator": {"kind": "random", "alpha": content.pop("alpha", 0.5)}}
         clips = [{"name": name, "sha256": content.pop("sha", name)} for name in content["motions"]]
         about = {"config": config, "motions": clips, "prior_sha256": content.pop("prior_sha256", None)}
         (directory / "run.json").write_text(json.dumps(about))

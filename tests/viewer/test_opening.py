@@ -35,7 +35,7 @@ def run(g1: Robot, tmp_path_factory: pytest.TempPathFactory) -> TrackerRun:
     config = TrackerConfig(
         environment=EnvironmentConfig(8, 0.3),
         agent=AgentConfig(steps=8, hidden=(32,)),
-        modulator=ModulatorConfig("pfm", "g1-small", alpha=1.0),
+        modulator=ModulatorConfig.of("pfm", "g1-small", alpha=1.0),
         samples=128,
         evaluate_every=2,
         evaluation_episodes=2,
@@ -67,7 +67,7 @@ def test_a_run_with_one_distribution_for_all_is_judged_by_that(
 ) -> None:
     made: list[Judge] = []
     monkeypatch.setattr(opening, "Judge", lambda *args, **how: made.append(Judge(*args, **how)) or made[-1])
-    pooled = replace(run.config.modulator, kind="shuffled", pooled=True)
+    pooled = ModulatorConfig.of("shuffled", "g1-small", pooled=True)
     for modulator in (run.config.modulator, pooled):
         changed = replace(run, config=replace(run.config, modulator=modulator))
         open_run(changed, None, clip=1, start=0.5, seconds=0.5, shadows=False)

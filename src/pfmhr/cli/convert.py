@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from pfmhr.cli.console import print_json, remark, say
 from pfmhr.cli.options import refuse_replacing
+from pfmhr.extension import OWN
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import CheckConfig, check_motion
-from pfmhr.motion.formats import Format
+from pfmhr.motion.formats.catalogue import FORMATS, WRITTEN
 from pfmhr.motion.repair import clip_limits as clip_to_limits
 from pfmhr.motion.repair import drop_jumps as cut_at_jumps
 from pfmhr.motion.repair import trim as trim_to
 from pfmhr.motion.resampling import require_kept_duration
 from pfmhr.robots import Robot
 
+if TYPE_CHECKING:
+    ReadFormat = WrittenFormat = str | None
+else:  # the words for completion and help are those of the table
+    ReadFormat = Annotated[Literal[tuple(FORMATS)] | str | None, tyro.conf.arg(metavar="|".join((*FORMATS, OWN)))]
+    WrittenFormat = Annotated[Literal[WRITTEN] | str | None, tyro.conf.arg(metavar="|".join((*WRITTEN, OWN)))]
+
 
 def convert(
     source: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="IN")],
     target: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="OUT")],
     /,
-    to: Literal["pfmhr", "unitree_csv", "mimickit", "mjlab"] | None = None,
+    to: WrittenFormat = None,
+    format: ReadFormat = None,
     to_fps: float | None = None,
     fps: float | None = None,
     robot: str = "g1",
@@ -49,7 +57,8 @@ def convert(
     Args:
         source: the file to read.
         target: the file to write.
-        to: format to write.
+        to: format to write; default: what the name of OUT says.
+        format: format to read; default: what the content shows.
         to_fps: resample to this frame rate: joints and root position linear, orientation slerp.
         fps: frame rate of a csv that states none.
         robot: a robot's name or the path of its MJCF.
@@ -66,7 +75,14 @@ def convert(
     machine = Robot.load(robot)
     order = machine.breadth_first_names if joint_order == "breadth_first" else None
     motion = Motion.read(
-        source, machine, fps=fps, clip=clip, joint_order=order, fill_missing=fill_missing, to_origin=to_origin
+        source,
+        machine,
+        fps=fps,
+        format=format,
+        clip=clip,
+        joint_order=order,
+        fill_missing=fill_missing,
+        to_origin=to_origin,
     )
     said = list(motion.notes)
     if trim is not None:
@@ -86,8 +102,7 @@ def convert(
     if to_fps is not None:
         require_kept_duration(motion, to_fps)
         motion = motion.resample(to_fps)
-    format: Format | None = to
-    motion.write(target, machine, format)
+    motion.write(target, machine, to)
     if json:
         about = {"path": str(target), "frames": motion.num_frames, "fps": motion.fps, "seconds": motion.duration}
         print_json({**about, "notes": said, "faults": [fault.code for fault in faults]})

@@ -56,12 +56,11 @@ def train(
     from pfmhr.distance.neighbours import limit_threads
     from pfmhr.distance.network import DistanceNetworkConfig
     from pfmhr.distance.training import PAPER, require_trainable
-    from pfmhr.robots import Robot
 
     use_threads(threads)
     limit_threads(threads)
     opened = PoseCorpus.open(corpus)
-    body = Robot.load(robot or opened.manifest.robot)
+    body = opened.load_robot(robot)
     count = PairConfig().count if pairs is None else pairs
     wanted = PairConfig(count=count, metric=metric, neighbours=neighbours, seed=seed)
     changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}

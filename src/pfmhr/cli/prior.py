@@ -72,7 +72,6 @@ def train(
     from pfmhr.prior import PriorConfig, TrainConfig, train_prior
     from pfmhr.prior import preset as network_preset
     from pfmhr.prior.path import TimeSampling
-    from pfmhr.robots import Robot
 
     use_threads(threads)
     opened = PoseCorpus.open(corpus)
@@ -96,7 +95,7 @@ def train(
     }
     training = replace(TrainConfig(seed=seed, compile=compile), **given(changes))
     with training_bar("training") as progress:
-        body = Robot.load(robot or opened.manifest.robot)
+        body = opened.load_robot(robot)
         prior = train_prior(out, opened, body, config, training, teller(json), progress)
     if json:
         print_json({"path": str(out), **prior.about})
@@ -139,7 +138,6 @@ def extend(
     """
     from pfmhr.corpus import PoseCorpus
     from pfmhr.prior import PosePrior, TrainConfig, extend_prior
-    from pfmhr.robots import Robot
 
     use_threads(threads)
     start, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
@@ -153,7 +151,7 @@ def extend(
     kept = {name: before.get(name) if value is None else value for name, value in own.items()}
     training = replace(TrainConfig(), **given({**changes, **kept}))
     with training_bar("extending") as progress:
-        body = Robot.load(robot or opened.manifest.robot)
+        body = opened.load_robot(robot)
         grown = extend_prior(start, target, opened, body, training, teller(json), progress)
     if json:
         print_json({"path": str(target), **grown.about})
@@ -190,10 +188,9 @@ def sample(
 
     from pfmhr.motion import Motion
     from pfmhr.prior import PosePrior
-    from pfmhr.robots import Robot
 
     loaded = PosePrior.load(prior)
-    body = Robot.load(robot or loaded.robot)
+    body = loaded.load_robot(robot)
     loaded.require(body)  # or the joints would get the names of another's
     poses = loaded.sample(count, generator=torch.Generator().manual_seed(seed), steps=steps)
     Motion.from_arrays(body, poses.numpy(), fps=1.0).write(out)

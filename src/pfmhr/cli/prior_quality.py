@@ -44,11 +44,10 @@ def evaluate(
     from pfmhr.prior import PosePrior
     from pfmhr.prior.evaluation import evaluate_prior
     from pfmhr.provenance import provenance
-    from pfmhr.robots import Robot
 
     at_least_one(poses=poses)
     loaded, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
-    result = evaluate_prior(loaded, opened, Robot.load(robot or loaded.robot), poses, seed, out) | provenance()
+    result = evaluate_prior(loaded, opened, loaded.load_robot(robot), poses, seed, out) | provenance()
     if out is not None:
         write_json(out / "eval.json", result)
     if json:

@@ -9,6 +9,7 @@ import tyro
 
 from pfmhr.cli.console import print_json, print_table, progress_bar, say
 from pfmhr.cli.options import tracking_extra, use_threads
+from pfmhr.reward.ramp import Ramp
 
 
 def rollouts(
@@ -17,8 +18,8 @@ def rollouts(
     prior: str = "g1-small",
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("runs/studies"),
     times: tuple[float, ...] = (),
-    p_good: float = 0.05,
-    p_bad: float = 0.01,
+    p_good: float = Ramp.p_good,
+    p_bad: float = Ramp.p_bad,
     steps: int = 60,
     seed: int = 0,
     hold: tuple[str, ...] = (),
@@ -50,7 +51,6 @@ def rollouts(
         json: print one JSON object.
     """
     from pfmhr.prior import PosePrior
-    from pfmhr.reward.ramp import Ramp
     from pfmhr.studies.tables import cells, write_study
 
     use_threads(threads)

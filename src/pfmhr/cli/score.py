@@ -12,6 +12,9 @@ from pfmhr.cli.console import print_json, print_table, remark, say
 from pfmhr.cli.options import refuse_replacing
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder
+from pfmhr.reward.ramp import Ramp
+from pfmhr.reward.settings import DRAWS
+from pfmhr.score.defaults import T_EVAL
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
@@ -34,13 +37,13 @@ def score(
     out: Out = Path("scores"),
     reference: Path | None = None,
     calibration: Path | None = None,
-    t_eval: float = 0.75,
+    t_eval: float = T_EVAL,
     samples: int = 1,
     control_rate: float | None = None,
     fps: float | None = None,
-    alpha: float = 0.5,
-    p_good: float = 0.05,
-    p_bad: float = 0.01,
+    alpha: float = Ramp.alpha,
+    p_good: float = Ramp.p_good,
+    p_bad: float = Ramp.p_bad,
     seed: int = 0,
     json: bool = False,
 ) -> int:
@@ -74,7 +77,7 @@ def score(
     import torch
 
     from pfmhr.prior import PosePrior
-    from pfmhr.reward import Calibration, Ramp
+    from pfmhr.reward import Calibration
     from pfmhr.reward.plots import timeline_plot
     from pfmhr.reward.timeline import score_motion
     from pfmhr.score import PoseGeometryScore
@@ -82,7 +85,7 @@ def score(
     if reference is not None and calibration is not None:
         raise InputError("a reference or a calibration, not both", code="bad_config")
     loaded = PosePrior.load(prior)
-    body, ramp = _robot_of(robot or loaded.robot), Ramp(alpha, p_good, p_bad)
+    body, ramp = loaded.load_robot(robot), Ramp(alpha, p_good, p_bad)
     scorer = PoseGeometryScore(loaded, t_eval, samples)
     generator = torch.Generator().manual_seed(seed)
     clips = _read(motions, body, fps)
@@ -115,12 +118,13 @@ def calibrate(
     out: Out,
     prior: str = "g1-small",
     robot: str | None = None,
-    t_eval: float = 0.75,
+    t_eval: float = T_EVAL,
     samples: int = 1,
     control_rate: float = 30.0,
     fps: float | None = None,
     pooled: bool = False,
     phases: int = 1,
+    draws: int = DRAWS,
     seed: int = 0,
     json: bool = False,
 ) -> int:
@@ -141,6 +145,7 @@ def calibrate(
         fps: frame rate of csv files that state none.
         pooled: one distribution for all motions together.
         phases: steps begin this many times per control step; more make a short clip's distribution finer.
+        draws: noise is drawn this many times per transition; more make the distribution depend less on the seed.
         seed: of the corruption noise.
         json: print one JSON object.
     """
@@ -152,12 +157,11 @@ def calibrate(
     from pfmhr.score import PoseGeometryScore
 
     loaded = PosePrior.load(prior)
-    clips = _read(motions, _robot_of(robot or loaded.robot), fps)
+    clips = _read(motions, loaded.load_robot(robot), fps)
     refuse_replacing([out], [*(clip.source for clip in clips), robot, Path(prior) / CONFIG, Path(prior) / WEIGHTS])
     scorer = PoseGeometryScore(loaded, t_eval, samples)
-    fitted = Calibration.fit(
-        scorer, clips, time_step(control_rate), torch.Generator().manual_seed(seed), pooled, phases
-    )
+    noise = torch.Generator().manual_seed(seed)
+    fitted = Calibration.fit(scorer, clips, time_step(control_rate), noise, pooled, phases, draws)
     fitted.save(out)
     _tell_of_few(fitted)
     shares = torch.tensor([0.01, 0.05, 0.5])
@@ -193,12 +197,6 @@ def _tell_of_few(made: Calibration) -> None:
     for name, count in ({"all motions": sum(counts.values())} if made.pooled else counts).items():
         if count < FEW:
             remark(f"{name}: {count} transition(s) say little about what is normal; a longer clip would say more")
-
-
-def _robot_of(name: str) -> Robot:
-    from pfmhr.robots import Robot
-
-    return Robot.load(name)
 
 
 def _read(paths: tuple[Path, ...], robot: Robot, fps: float | None) -> list[Motion]:

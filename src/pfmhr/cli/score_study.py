@@ -11,6 +11,7 @@ import tyro
 from pfmhr.cli.console import print_json, print_table, progress_bar, say
 from pfmhr.cli.options import at_least_one, refuse_replacing, use_threads
 from pfmhr.cli.score import time_step
+from pfmhr.score.defaults import T_EVAL
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
@@ -50,7 +51,6 @@ class Material:
         """The prior, its robot and the chosen clips, for the study of that name."""
         from pfmhr.motion.checks import find_motion_files
         from pfmhr.prior import PosePrior
-        from pfmhr.robots import Robot
         from pfmhr.studies.material import study_motions
 
         at_least_one(motions=self.motions, transitions=self.transitions)
@@ -58,7 +58,7 @@ class Material:
         refuse_replacing(written, find_motion_files(self.data))
         use_threads(self.threads)
         prior = PosePrior.load(self.prior)
-        robot = Robot.load(self.robot or prior.robot)
+        robot = prior.load_robot(self.robot)
         return prior, robot, study_motions(prior, self.data, self.clips, self.motions, self.seed, robot)
 
     def draw(self, name: str) -> tuple[PosePrior, Transitions]:
@@ -111,7 +111,7 @@ def timestep(material: Studied, times: tuple[float, ...] = (), recommend: bool =
     return 0
 
 
-def noise(material: Studied, t_eval: float = 0.75) -> int:
+def noise(material: Studied, t_eval: float = T_EVAL) -> int:
     """Is one corruption sample enough? Estimates from K samples against one from 128.
 
     Examples:
@@ -134,7 +134,7 @@ def noise(material: Studied, t_eval: float = 0.75) -> int:
     return 0
 
 
-def perturbation(material: Studied, t_eval: float = 0.75) -> int:
+def perturbation(material: Studied, t_eval: float = T_EVAL) -> int:
     """What does the score do to a change that is larger, turned, shuffled or partly reversed?
 
     Examples:
@@ -157,7 +157,7 @@ def perturbation(material: Studied, t_eval: float = 0.75) -> int:
     return 0
 
 
-def plausibility(material: Studied, field: Path, t_eval: float = 0.75) -> int:
+def plausibility(material: Studied, field: Path, t_eval: float = T_EVAL) -> int:
     """Which score sees what: PDF-HR, FM-Recon and PGS against bad poses and against bad changes.
 
     Prints the chance that each score puts a real transition above a broken one; 0.5 is blind.

@@ -12,12 +12,18 @@ import tyro
 from pfmhr.cli.console import measured, print_json, say, teller, training_bar
 from pfmhr.cli.options import at_least_one, given, read_clip, tracking_extra, use_threads
 from pfmhr.errors import InputError
+from pfmhr.reward.available import CHOICES, HELP, MODULATORS, require_modulator
+from pfmhr.reward.configuring import refuse_idle
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
     from pfmhr.robots import Robot
     from pfmhr.tracking.config import TrackerConfig
 
+    ModulatorName = str | None
+else:  # the words for completion and help are those of the table
+    _ABOUT = f"what is put on the tracking reward (default: pfm with --prior, else none). {HELP}"
+    ModulatorName = Annotated[Literal[tuple(MODULATORS)] | str | None, tyro.conf.arg(metavar=CHOICES, help=_ABOUT)]
 Motions = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="MOTION...")]
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
 
@@ -28,7 +34,7 @@ def train(
     out: Out,
     preset: Literal["cpu", "paper"] = "cpu",
     prior: str = "none",
-    modulator: Literal["pfm", "recon", "pdf", "random", "shuffled"] | None = None,
+    modulator: ModulatorName = None,
     reward: Literal["add", "deepmimic"] = "add",
     samples: int | None = None,
     seed: int = 0,
@@ -62,8 +68,7 @@ def train(
         out: directory of the run.
         preset: cpu learns fastest on two cores; paper has every number of the paper's table.
         prior: none, or the prior in the loop: a directory or a bundled name (a distance field for modulator pdf).
-        modulator: what is made of the prior: pfm, recon or pdf; random is a control without a prior, shuffled one
-            that puts the factors of pfm on other transitions of the same rollout.
+        modulator: what is put on the tracking reward; default: pfm with --prior, else none.
         reward: what the tracking reward is.
         samples: transitions to train on.
         seed: of networks, starts, actions and minibatches.
@@ -97,14 +102,15 @@ def train(
     use_threads(threads)
     start = with_actions(tracker_preset(preset), actions)
     kind = modulator or ("none" if prior == "none" else "pfm")
-    strength = given({"t_eval": t_eval, "alpha": alpha, "p_good": p_good, "p_bad": p_bad})
-    options = [*strength, *(["pooled"] if pooled else []), *([] if prior == "none" else ["prior"])]
+    require_modulator(kind)
+    single = given({"t_eval": t_eval, "alpha": alpha, "p_good": p_good, "p_bad": p_bad, "pooled": pooled or None})
+    options = [*single, *([] if prior == "none" else ["prior"])]
     named = {f"--{name.replace('_', '-')}": name for name in options}
-    _refuse_idle(kind, named)
+    refuse_idle(kind, named)
     config = replace(
         start,
         environment=replace(start.environment, **given({"environments": environments})),
-        modulator=ModulatorConfig(kind, "" if prior == "none" else prior, pooled=pooled, **strength),
+        modulator=ModulatorConfig.of(kind, "" if prior == "none" else prior, **single),
         reward=reward,
         seed=seed,
         horizons=horizon,
@@ -126,30 +132,10 @@ def train(
     return 0
 
 
-HEEDED: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "random": ("alpha", "fade"),
-    "pdf": ("alpha", "fade", "prior", "pdf_good", "pdf_bad", "pdf_combine"),
-    "recon": (_CALIBRATED := ("alpha", "fade", "p_good", "p_bad", "pooled", "phases", "prior")),
-    "pfm": (_PFM := (*_CALIBRATED, "t_eval")),
-    "shuffled": _PFM,
-}
-"""Settings of a modulator that change something, by its kind."""
-
-
-def _refuse_idle(kind: str, given: Mapping[str, str]) -> None:
-    """A setting without effect would make the same tracker under another name; ``given`` as written, and its name."""
-    idle = [said for said, name in given.items() if name not in HEEDED[kind]]
-    if idle:
-        what = "without a modulator" if kind == "none" else f"with modulator {kind}"
-        raise InputError(f"{', '.join(idle)} would change nothing {what}", code="bad_config")
-
-
 def _refuse_idle_settings(config: TrackerConfig, settings: Sequence[str], options: Mapping[str, str]) -> None:
-    """The same of ``--set``, which may change the modulator itself."""
+    """``--set`` may change the modulator itself, after which an option may be without effect."""
     names = [setting.partition("=")[0].strip() for setting in settings]
-    inside = {f"--set {name}": name.removeprefix("modulator.") for name in names if name.startswith("modulator.")}
-    _refuse_idle(config.modulator.kind, {**options, **{said: name for said, name in inside.items() if name != "kind"}})
+    refuse_idle(config.modulator.kind, options)
     idle = [f"--set {name}" for name in names if name.startswith("adversary.")] if config.reward != "add" else []
     if idle:
         raise InputError(f"{', '.join(idle)} would change nothing with reward {config.reward}", code="bad_config")

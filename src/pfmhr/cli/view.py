@@ -99,13 +99,12 @@ def _motions(
 ) -> Opened:
     from pfmhr.motion.frame_rate import require_rate
     from pfmhr.prior import PosePrior
-    from pfmhr.robots import Robot
     from pfmhr.viewer.opening import open_motions
 
     require_rate(rate, "control rate")
     judge = prior or "g1-small"
     loaded = PosePrior.load(judge)
-    body = Robot.load(robot or loaded.robot)
+    body = loaded.load_robot(robot)
     loaded.require(body)
     clips = [read_clip(name, body, fps, clip) for name in names]
     return open_motions(clips, loaded, Path(judge).name, body, rate, shadows)
@@ -135,8 +134,7 @@ def _number(run: TrackerRun, clip: str | None) -> int:
 
 def _prior(name: str, robot: str | None, shadows: bool) -> Opened:
     from pfmhr.prior import PosePrior
-    from pfmhr.robots import Robot
     from pfmhr.viewer.opening import open_prior
 
     prior = PosePrior.load(name)
-    return open_prior(prior, Robot.load(robot or prior.robot), Path(name).name, shadows)
+    return open_prior(prior, prior.load_robot(robot), Path(name).name, shadows)

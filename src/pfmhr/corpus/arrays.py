@@ -16,6 +16,7 @@ from pfmhr.corpus.writing import write_once
 from pfmhr.errors import InputError
 from pfmhr.motion.checks.copies import digest
 from pfmhr.robots import Robot
+from pfmhr.robots.file import RobotFile
 
 
 def corpus_from_array(directory: Path, poses: ArrayLike, robot: Robot, category: str) -> PoseCorpus:
@@ -38,7 +39,8 @@ def corpus_from_array(directory: Path, poses: ArrayLike, robot: Robot, category:
         raise InputError("poses are NaN or infinite", got=f"{len(bad)} rows, first {bad[0]}", code="not_finite")
     mark = digest(table)
     about = zlib.crc32(repr((category, robot.joint_names)).encode())
-    empty = Manifest(robot.name, robot.joint_names, f"{mark}-{about:08x}", {"from": "array"})
+    file = RobotFile.of(robot, directory)
+    empty = Manifest(robot.name, robot.joint_names, f"{mark}-{about:08x}", {"from": "array"}, robot_file=file)
 
     def write() -> Manifest:
         shards = tuple(

@@ -27,6 +27,7 @@ from pfmhr.files import exclusive, write_atomically
 from pfmhr.motion import Motion
 from pfmhr.motion.checks.paths import Progress, available_cores, in_order
 from pfmhr.robots import Robot
+from pfmhr.robots.file import RobotFile
 
 Say = Callable[[str], object]
 
@@ -118,7 +119,8 @@ def build_corpus(
             tidy(directory, existing.manifest)
             job.say(f"already built: {len(existing):,} poses in {directory}")
             return existing
-        empty = Manifest(robot.name, robot.joint_names, job.mark, job.config.as_json(), skipped=job.skipped)
+        file, settings = RobotFile.of(robot, directory), job.config.as_json()
+        empty = Manifest(robot.name, robot.joint_names, job.mark, settings, skipped=job.skipped, robot_file=file)
         return _run(job, empty)
 
 

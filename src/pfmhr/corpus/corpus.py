@@ -16,6 +16,7 @@ from pfmhr.corpus.shards import FLAT, checksum_of, checksum_of_rows, open_poses
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
+from pfmhr.robots.file import load_robot
 
 
 class PoseCorpus:
@@ -106,16 +107,13 @@ class PoseCorpus:
             return np.empty((0, len(self.joint_names)), dtype=np.float32)
         return take_rows(self._arrays, rows)
 
+    def load_robot(self, named: str | None = None) -> Robot:
+        """The robot that is ``named`` or, if none is, the one the corpus was built for."""
+        return load_robot(named, self.manifest.robot, self.manifest.robot_file, self.path)
+
     def require(self, robot: Robot) -> None:
         """Refuse a robot whose joints are not exactly this corpus's."""
-        if robot.joint_names != self.joint_names:
-            raise InputError(
-                "the corpus is for other joints",
-                where=self.path,
-                expected=f"robot '{robot.name}', {robot.num_joints} joints",
-                got=f"robot '{self.manifest.robot}', {len(self.joint_names)} joints",
-                code="wrong_robot",
-            )
+        robot.require_joints(self.joint_names, "the corpus", self.path)
 
     def verify(self, progress: Callable[[int, int], object] | None = None) -> list[str]:
         """Read everything and compare with the manifest's checksums; returns the stretches that differ."""

@@ -11,6 +11,7 @@ from typing import Any
 from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
 from pfmhr.foreign import as_dataclass, read_json
+from pfmhr.robots.file import RobotFile
 
 FILE_NAME = "manifest.json"
 FORMAT = "pfmhr-corpus"
@@ -72,6 +73,8 @@ class Manifest:
     """Files left out on request rather than for a fault, such as mirrored copies: why → how many."""
     additions: tuple[str, ...] = ()
     """Fingerprints of later additions, in order."""
+    robot_file: RobotFile | None = None
+    """Of a robot that is not bundled, seen from the corpus's folder."""
 
     @property
     def poses(self) -> int:
@@ -90,6 +93,8 @@ class Manifest:
 def save(manifest: Manifest, directory: Path) -> None:
     """Write the manifest: the moment a corpus changes from the old one to the new one."""
     content = {"format": FORMAT, "version": VERSION, "poses": manifest.poses, **asdict(manifest)}
+    if manifest.robot_file is None:
+        del content["robot_file"]  # as before there were any
     write_atomically(directory / FILE_NAME, lambda handle: handle.write(encode(content)))
 
 

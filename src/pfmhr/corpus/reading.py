@@ -42,10 +42,7 @@ def read_item(item: Item, robot: Robot, config: BuildConfig) -> list[Accepted | 
 
 def _motions(item: Item, robot: Robot, config: BuildConfig) -> list[Motion]:
     if isinstance(item.content, Motion):
-        if item.content.joint_names != robot.joint_names:
-            raise InputError(
-                "a motion of another robot", expected=robot.name, got=item.content.robot, code="wrong_robot"
-            )
+        robot.require_joints(item.content.joint_names, "the motion")
         return [item.content]
     options = ReadOptions(
         robot,

@@ -68,7 +68,8 @@ def make_subset(
         "categories": sorted(categories) if categories else None,
     }
     mark = f"subset-{zlib.crc32(repr(settings).encode()):08x}-{manifest.fingerprint[:16]}"
-    empty = Manifest(manifest.robot, manifest.joint_names, mark, settings)
+    file = manifest.robot_file and manifest.robot_file.moved(corpus.path, directory)
+    empty = Manifest(manifest.robot, manifest.joint_names, mark, settings, robot_file=file)
 
     def write() -> Manifest:
         chosen = _choose(manifest, available, size, seed, stratify, categories)

@@ -118,14 +118,8 @@ class PoseDistanceField:
                 loaded = _from_config(as_dataclass(_Config, content, "the field's config", CODE), place)
         except InputError as error:
             raise error.at(place, code=CODE if error.code == "bad_config" else None) from None
-        if robot is not None and robot.joint_names != loaded.joint_names:
-            raise InputError(
-                "the field is for other joints, or for another order",
-                where=place,
-                expected=f"robot '{robot.name}': {', '.join(robot.joint_names[:3])}, …",
-                got=f"robot '{loaded.robot}': {', '.join(loaded.joint_names[:3])}, …",
-                code="wrong_robot",
-            )
+        if robot is not None:
+            robot.require_joints(loaded.joint_names, "the field", place)
         return loaded
 
     def _poses(self, poses: Tensor | NDArray[Any]) -> Tensor:

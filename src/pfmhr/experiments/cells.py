@@ -16,7 +16,7 @@ from pfmhr.foreign import read_json
 ERRORS = ("success", "success_strict", "position_error", "rotation_error", "body_error")
 """What every evaluation tells and a table may want."""
 MODULATION = ("modulator_multiplier", "modulator_share_good", "modulator_share_bad", "modulator_strength")
-"""What is kept of a modulator's work. Only the last knows of fading: the others are of the factor before it."""
+"""What is kept of a modulator's work; the mean factor is that after fading, the shares are those before it."""
 MADE_WITH = ("prior_sha256", "clips_sha256")
 """What a run was made with that settings only name."""
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pfmhr.extension import is_own
+from pfmhr.reward.available import CHOICES, MODULATORS
+
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -56,7 +59,7 @@ TOP: Kinds = {
 }
 METHOD: Kinds = {
     **{"prior": _TEXT, "reward": _one_of("add", "deepmimic")},
-    "modulator": _one_of("pfm", "recon", "pdf", "random", "shuffled"),
+    "modulator": (lambda value: _text(value) and (value in MODULATORS or is_own(value)), CHOICES.replace("|", ", ")),
     **{"t_eval": _SHARE, "p_good": _SHARE, "p_bad": _SHARE},
     "alpha": (lambda value: _number(value) and value >= 0, "a number of at least 0"),
     **_SET,

@@ -7,8 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
-
 from pfmhr.errors import InputError
 
 _FLOAT = 4
@@ -59,6 +57,8 @@ def require_memory(batch_size: int, numbers: int, world: int = 1) -> None:
 
 def _memory() -> int:
     """Bytes of the GPU that would be used, or of the machine."""
+    import torch  # settings are checked where it is not loaded
+
     if torch.cuda.is_available():
         return torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

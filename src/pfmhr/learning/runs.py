@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -47,10 +47,13 @@ def refuse_others(directory: Path, kind: str) -> None:
         )
 
 
-def is_done(directory: Path, about: dict[str, Any], finished: str) -> bool:
+def is_done(
+    directory: Path, about: dict[str, Any], finished: str, modern: Callable[[Any], Any] = lambda about: about
+) -> bool:
     """Whether this run is there and the file named ``finished`` says that it is done; reads only.
 
-    ``about`` is everything that decides the outcome; a directory in which it differs is somebody else's.
+    ``about`` is everything that decides the outcome; a directory in which it differs is somebody else's. ``modern``
+    makes of what an earlier version wrote what this one writes.
     """
     refuse_others(directory, kind_of(about))
     path = directory / RUN
@@ -58,7 +61,7 @@ def is_done(directory: Path, about: dict[str, Any], finished: str) -> bool:
         if (directory / finished).exists():
             raise InputError("something from elsewhere is already here", where=directory, fix=_ANOTHER, code="exists")
         return False
-    different = list(_differences(read_json(path, "bad_run"), about))
+    different = list(_differences(modern(read_json(path, "bad_run")), about))
     if different:
         raise InputError(
             "another run is already here",
@@ -70,9 +73,11 @@ def is_done(directory: Path, about: dict[str, Any], finished: str) -> bool:
     return (directory / finished).exists()
 
 
-def claim(directory: Path, about: dict[str, Any], finished: str) -> bool:
+def claim(
+    directory: Path, about: dict[str, Any], finished: str, modern: Callable[[Any], Any] = lambda about: about
+) -> bool:
     """Make the directory this run's; True if it is already done, as :func:`is_done` says."""
-    done = is_done(directory, about, finished)
+    done = is_done(directory, about, finished, modern)
     if not (directory / RUN).exists():
         make_folder(directory)
         _sweep(directory)

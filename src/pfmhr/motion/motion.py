@@ -95,7 +95,7 @@ class Motion:
 
         Args:
             fps: frame rate, needed for csv files (they hold none); must agree with a file that has one.
-            format: see :data:`pfmhr.motion.formats.Format`.
+            format: one of ours by name, or your own as ``package.module:Class``.
             clip: which clip, for files that hold several.
             joint_order: the file's joint order, if it names none and does not use the format's own.
             fill_missing: set joints the file lacks (23-joint G1 files) to the robot's default pose.

@@ -126,12 +126,12 @@ def _in_robot_order(clip: Clip, options: ReadOptions) -> tuple[NDArray[np.floati
 
 
 def _documented_order(robot: Robot, width: int, format: Format) -> tuple[str, ...]:
-    """Nameless files use the robot's own order; 23-joint G1 files are that order without the wrists."""
+    """Nameless files use the robot's own order, with or without the joints that may be left out."""
     if width == robot.num_joints:
         return robot.joint_names
-    without_wrists = tuple(name for name in robot.joint_names if "wrist" not in name)
-    if width == len(without_wrists):
-        return without_wrists
+    fewer = tuple(name for name in robot.joint_names if name not in robot.roles.optional_joints)
+    if width == len(fewer):
+        return fewer
     doubled = format == "unitree_csv" and width + 7 == 2 * (7 + robot.num_joints)
     hint = "Decimal commas? Save it with points." if doubled else "Is this a file for another robot?"
     raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from pfmhr.prior.gaussians import MixtureNetwork
 from pfmhr.prior.network import PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior, new_network
+from pfmhr.robots.file import ANYWHERE, RobotFile
 
 FORMAT, VERSION = "pfmhr-prior", 1
 
@@ -42,6 +43,8 @@ def save_prior(prior: PosePrior, directory: Path) -> None:
         },
         "about": prior.about,
     }
+    if prior.robot_file is not None:
+        content["robot_file"] = asdict(prior.robot_file.moved(ANYWHERE, directory))
     write_artefact(directory, prior.denoiser.network, FORMAT, VERSION, content, _card(prior))
 
 
@@ -60,7 +63,9 @@ def load_prior(source: str | Path) -> PosePrior:
         with torch.random.fork_rng(devices=[]):  # weights about to be replaced cost nobody random numbers
             network = load_network(make, directory, about.weights_sha256, "prior")
         denoiser = Denoiser(network, about.prior.prediction, about.prior.delta)
-        return PosePrior(about.prior, about.normalisation, about.robot, about.joint_names, denoiser, about=about.about)
+        file = about.robot_file and about.robot_file.moved(directory, ANYWHERE)
+        named = (about.robot, about.joint_names)
+        return PosePrior(about.prior, about.normalisation, *named, denoiser, about=about.about, robot_file=file)
     except InputError as error:
         raise error.at(directory, code="bad_prior" if error.code == "bad_config" else None) from None
 
@@ -78,6 +83,7 @@ class _Config:
     weights_sha256: str
     code_version: str = ""
     about: dict[str, Any] = field(default_factory=dict)
+    robot_file: RobotFile | None = None
     config_sha256: str = ""
 
 

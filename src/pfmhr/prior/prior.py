@@ -20,6 +20,7 @@ from pfmhr.prior.network import NetworkConfig, PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.path import DELTA
 from pfmhr.robots import Robot
+from pfmhr.robots.file import ANYWHERE, RobotFile, load_robot
 
 
 @dataclass(eq=False)
@@ -33,6 +34,8 @@ class PosePrior:
     denoiser: Denoiser
     about: dict[str, Any] = field(default_factory=dict)
     """Where it came from: data, training, code version."""
+    robot_file: RobotFile | None = None
+    """Of a robot that is not bundled, seen from :data:`pfmhr.robots.file.ANYWHERE`."""
 
     def __post_init__(self) -> None:
         if len(self.normalisation.centre) != len(self.joint_names):
@@ -104,17 +107,13 @@ class PosePrior:
 
         return self.denormalise(sample_poses(self.denoiser, count, len(self.joint_names), generator, steps))
 
+    def load_robot(self, named: str | None = None) -> Robot:
+        """The robot that is ``named`` or, if none is, the one the prior was trained for."""
+        return load_robot(named, self.robot, self.robot_file, ANYWHERE)
+
     def require(self, robot: Robot) -> None:
         """Refuse a robot whose joints are not exactly this prior's, in this order."""
-        if robot.joint_names == self.joint_names:
-            return
-        same = sorted(robot.joint_names) == sorted(self.joint_names)
-        raise InputError(
-            "the prior was trained on the same joints in another order" if same else "the prior is for other joints",
-            expected=f"robot '{robot.name}': {', '.join(robot.joint_names[:3])}, … ({robot.num_joints})",
-            got=f"robot '{self.robot}': {', '.join(self.joint_names[:3])}, … ({len(self.joint_names)})",
-            code="wrong_robot",
-        )
+        robot.require_joints(self.joint_names, "the prior")
 
     def _poses(self, poses: Tensor | NDArray[Any]) -> Tensor:
         return as_last_axis(poses, len(self.joint_names))

@@ -28,6 +28,7 @@ from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior, new_denoiser
 from pfmhr.prior.training import PriorTask
 from pfmhr.robots import Robot
+from pfmhr.robots.file import ANYWHERE, RobotFile
 
 NORMALISATION_POSES = 1_000_000
 
@@ -120,6 +121,7 @@ def _prepare(
         normalisation = start.normalisation
         model.load_state_dict(start.denoiser.state_dict())
     used = PosePrior(config, normalisation, robot.name, robot.joint_names, new_denoiser(config, robot.num_joints))
+    used.robot_file = RobotFile.of(robot, ANYWHERE)
     return PriorTask(corpus, split, config, train, used, model, rank, world)
 
 

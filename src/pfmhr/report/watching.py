@@ -22,15 +22,8 @@ from pfmhr.viewer.takes import Judge, Take, episode_takes, motion_takes
 def run_player(directory: Path, prior: PosePrior, seconds: float = 10.0) -> Player:
     """One episode of a run from the beginning of its first clip; the score is calibrated on that clip."""
     run = TrackerRun.load(directory)
-    if run.robot.joint_names != prior.joint_names:
-        raise InputError(
-            "the run is of another robot than the prior that is to judge it",
-            where=directory,
-            expected=f"{prior.robot}, {len(prior.joint_names)} joints",
-            got=f"{run.robot.name}, {run.robot.num_joints} joints",
-            fix="Name a prior of this robot with --prior, or leave the run out.",
-            code="wrong_robot",
-        )
+    fix = "Name a prior of this robot with --prior, or leave the run out."
+    run.robot.require_joints(prior.joint_names, "the prior that is to judge the run", directory, fix)
     episode = record_episode(run, seconds=seconds)
     takes = episode_takes(episode, _judge(prior, run.motions[0], episode.rate), both=True)
     end = f"lost after {episode.tracked:.1f} s" if episode.lost else ""

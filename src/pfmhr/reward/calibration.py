@@ -16,6 +16,7 @@ from pfmhr.motion import Motion
 from pfmhr.motion.cycle import repeats
 from pfmhr.prior import PosePrior
 from pfmhr.reward.distribution import ReferenceDistribution
+from pfmhr.reward.settings import DRAWS
 from pfmhr.reward.transitions import moving_transitions, require_joints
 
 
@@ -63,9 +64,11 @@ class Calibration:
         references: Sequence[Reference],
         channels: Sequence[Sequence[Tensor]],
         pooled: bool = False,
+        draws: int = 1,
     ) -> None:
-        """``channels[c][m]``: values of channel c (one for PGS) and motion m."""
+        """``channels[c][m]``: values of channel c (one for PGS) and motion m, draw after draw."""
         self.settings, self.dt, self.references, self.pooled = settings, float(dt), tuple(references), pooled
+        self.draws = draws
         self.values = tuple(tuple(motion.detach().float().cpu() for motion in channel) for channel in channels)
         shown = [[torch.cat(list(channel))] if pooled else list(channel) for channel in self.values]
         self.distributions = tuple(ReferenceDistribution(motions) for motions in shown)
@@ -78,20 +81,26 @@ class Calibration:
         generator: torch.Generator | None = None,
         pooled: bool = False,
         phases: int = 1,
+        draws: int = DRAWS,
     ) -> Calibration:
         """Score every transition of each motion, resampled to ``dt``.
 
         For a cycle the step from the last frame to the first counts too. Transitions without any change
-        are left out: they have no direction. With ``pooled`` all motions share one distribution. With
-        ``phases`` transitions begin that many times per time step, for a finer distribution of a short clip.
+        are left out: they have no direction. With ``pooled`` all motions share one distribution.
+
+        Args:
+            phases: transitions begin that many times per time step, for a finer distribution of a short clip.
+            draws: how often each transition is scored, every time with new noise. All of these scores enter the
+                distribution: a percentile is the mean of what single draws would give. With one draw the share of
+                the reference that falls below p_good is a matter of luck.
         """
         dt = check_dt(dt)
-        phases = check_count(phases, "phases")
+        phases, draws = check_count(phases, "phases"), check_count(draws, "draws")
         if not motions:
             raise InputError("no reference motion to calibrate on", code="bad_calibration")
-        fitted = [_score_motion(score, motion, dt, generator, phases) for motion in motions]
+        fitted = [_score_motion(score, motion, dt, generator, phases, draws) for motion in motions]
         channels = [list(channel) for channel in zip(*(values.unbind(0) for _, values in fitted), strict=True)]
-        return Calibration(score.settings, dt, [reference for reference, _ in fitted], channels, pooled)
+        return Calibration(score.settings, dt, [reference for reference, _ in fitted], channels, pooled, draws)
 
     def percentile(self, score: Tensor, motion_id: int | Tensor = 0) -> Tensor:
         """Share of the reference scores not above each score ``(N,)``; in [0, 1]."""
@@ -147,19 +156,22 @@ class Calibration:
             "settings": self.settings,
             "dt": self.dt,
             "pooled": self.pooled,
+            "draws": self.draws,
             "channels": len(self.values),
             "references": [asdict(reference) for reference in self.references],
         }
 
 
 def _score_motion(
-    score: TransitionScore, motion: Motion, dt: float, generator: torch.Generator | None, phases: int
+    score: TransitionScore, motion: Motion, dt: float, generator: torch.Generator | None, phases: int, draws: int
 ) -> tuple[Reference, Tensor]:
     require_joints(score.prior, motion)
     before, after, moving = moving_transitions(motion, dt, phases, with_still=not score.of_changes)
     still = int((~moving).sum()) if score.of_changes else 0
     device = score.prior.device
-    values, finite = score.evaluate(before.to(device), after.to(device), dt, generator=generator)
+    before, after = before.to(device), after.to(device)
+    scored = [score.evaluate(before, after, dt, generator=generator) for _ in range(draws)]
+    finite = scored[0][1]  # of the poses, whatever the noise
     reference = Reference(motion.name, int(finite.sum()), still, int((~finite).sum()), loop=repeats(motion))
     if reference.transitions == 0:
         raise InputError(
@@ -168,7 +180,7 @@ def _score_motion(
             got=f"{motion.num_frames} frames, {still} steps without change, {reference.not_finite} not finite",
             code="bad_calibration",
         )
-    return reference, values[:, finite].cpu()
+    return reference, torch.cat([values[:, finite] for values, _ in scored], dim=1).cpu()
 
 
 def _short(value: object) -> str:

@@ -48,11 +48,11 @@ def load(path: Path) -> Calibration:
     header = _header(arrays, path)
     try:
         about = as_dataclass(_Header, header, "the calibration's header", "bad_calibration")
-        if about.channels < 1 or not about.references or not 0 < about.dt < math.inf:
+        if min(about.channels, about.draws) < 1 or not about.references or not 0 < about.dt < math.inf:
             raise InputError("an empty calibration", got=f"{about.channels} channels, dt {about.dt}")
         count = len(about.references)
         channels = [[_values(arrays, channel, motion) for motion in range(count)] for channel in range(about.channels)]
-        return Calibration(about.settings, about.dt, about.references, channels, about.pooled)
+        return Calibration(about.settings, about.dt, about.references, channels, about.pooled, about.draws)
     except InputError as error:
         raise error.at(path, code="bad_calibration") from None
 
@@ -68,6 +68,8 @@ class _Header:
     pooled: bool
     channels: int
     references: tuple[Reference, ...]
+    draws: int = 1
+    """Draws of the noise per transition; files written before this was a setting have one."""
 
 
 def _values(arrays: dict[str, NDArray[Any]], channel: int, motion: int) -> Tensor:

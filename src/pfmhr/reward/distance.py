@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from numpy.typing import NDArray
@@ -15,35 +13,11 @@ from pfmhr.distance import PoseDistanceField
 from pfmhr.errors import InputError
 from pfmhr.inputs import as_mask, as_motion_ids, as_reward_and_factor, check_dt
 from pfmhr.motion import Motion
+from pfmhr.reward.settings import DistanceReward
 from pfmhr.reward.tally import Tally
+from pfmhr.robots.naming import require_same_joints
 
 Poses = Tensor | NDArray[Any]
-
-
-@dataclass(frozen=True)
-class DistanceReward:
-    """PDF-HR's own numbers; ``combine`` decides what becomes of them."""
-
-    good: Literal["dynamic", "static"] = "dynamic"
-    """What counts as near enough: the distance of the reference pose at the same time, or the clip's largest."""
-    combine: Literal["multiply", "add"] = "multiply"
-    """Multiply exp(−α·s) onto the tracking reward, as this paper's equation; or add 0.2·exp(−s), as PDF-HR's code."""
-    tolerance: float = 0.05
-    """rad added to what counts as near enough."""
-    bad: float = 0.4
-    """rad from which on a pose is as bad as it gets."""
-    alpha: float = 0.5
-    weight: float = 0.2
-
-    def __post_init__(self) -> None:
-        known = self.good in ("dynamic", "static") and self.combine in ("multiply", "add")
-        if not (known and self.bad > 0 and self.tolerance >= 0 and 0 <= self.alpha < math.inf and self.weight >= 0):
-            raise InputError("impossible distance reward", got=self, code="bad_config")
-
-    def badness(self, distance: Tensor, reference: Tensor) -> Tensor:
-        """0 up to the reference's distance plus the tolerance, 1 from ``bad`` on; any shape."""
-        good = (reference + self.tolerance).clamp(0.0, 0.9875 * self.bad)  # 0.395 of 0.4
-        return ((distance - good) / (self.bad - good)).clamp(0.0, 1.0)
 
 
 class DistanceModulator:
@@ -54,8 +28,7 @@ class DistanceModulator:
     ) -> None:
         self.field, self.settings = field, settings or DistanceReward()
         for motion in references:
-            if motion.joint_names != field.joint_names:
-                raise InputError("the motion is for other joints than the field", where=motion.name, code="wrong_robot")
+            require_same_joints(motion.joint_names, field.joint_names, "the motion", "the field", motion.name)
         worst = [self._largest(motion) for motion in references]
         self._worst = torch.stack(worst) if worst else torch.zeros(0)
         self._tally = Tally()

@@ -70,12 +70,9 @@ class NoModulation:
 class _CalibratedModulator(ABC):
     """Score → reference percentile → ramp. What differs is how a score becomes a percentile."""
 
-    def __init__(
-        self, score: TransitionScore, calibration: Calibration, alpha: float, p_good: float, p_bad: float
-    ) -> None:
+    def __init__(self, score: TransitionScore, calibration: Calibration, ramp: Ramp | None = None) -> None:
         calibration.require(score)
-        self.score, self.calibration = score, calibration
-        self.ramp = Ramp(alpha, p_good, p_bad)
+        self.score, self.calibration, self.ramp = score, calibration, ramp or Ramp()
         self._tally = Tally()
 
     def __call__(
@@ -94,7 +91,7 @@ class _CalibratedModulator(ABC):
         self.calibration.require_dt(dt)
         before, after = as_pose_pair(previous_pose, pose, len(self.score.prior.joint_names))
         values, finite = self.score.evaluate(before, after, dt, generator=generator)
-        percentile = self.percentile(values, self.calibration.motion_ids(values, motion_id))
+        percentile = self.percentile(values, motion_id)
         judged = finite if valid is None else finite & as_mask(valid, finite)
         if self.score.of_changes:
             judged = judged & is_moving(before, after, dt)
@@ -108,7 +105,7 @@ class _CalibratedModulator(ABC):
         return rewards * factors
 
     @abstractmethod
-    def percentile(self, values: Tensor, motion: Tensor) -> Tensor:
+    def percentile(self, values: Tensor, motion_id: int | Tensor) -> Tensor:
         """Reference percentile ``(N,)`` of score values ``(channels, N)``; high is good."""
 
     def statistics(self, reset: bool = True) -> dict[str, float]:
@@ -122,35 +119,22 @@ class RewardModulator(_CalibratedModulator):
     The percentile becomes a factor by the ramp of Eq. 17.
     """
 
-    def __init__(
-        self,
-        score: PoseGeometryScore,
-        calibration: Calibration,
-        alpha: float = 0.5,
-        p_good: float = 0.05,
-        p_bad: float = 0.01,
-    ) -> None:
-        super().__init__(score, calibration, alpha, p_good, p_bad)
+    def __init__(self, score: PoseGeometryScore, calibration: Calibration, ramp: Ramp | None = None) -> None:
+        super().__init__(score, calibration, ramp)
 
-    def percentile(self, values: Tensor, motion: Tensor) -> Tensor:
+    def percentile(self, values: Tensor, motion_id: int | Tensor) -> Tensor:
         """Empirical CDF of the reference at the score."""
-        return self.calibration.distributions[0].not_above(values[0], motion)
+        return self.calibration.percentile(values[0], motion_id)
 
 
 class ReconstructionModulator(_CalibratedModulator):
     """FM-Recon: reconstruction errors, ranked in reverse at each noise level, averaged over the levels."""
 
-    def __init__(
-        self,
-        score: ReconstructionScore,
-        calibration: Calibration,
-        alpha: float = 0.5,
-        p_good: float = 0.05,
-        p_bad: float = 0.01,
-    ) -> None:
-        super().__init__(score, calibration, alpha, p_good, p_bad)
+    def __init__(self, score: ReconstructionScore, calibration: Calibration, ramp: Ramp | None = None) -> None:
+        super().__init__(score, calibration, ramp)
 
-    def percentile(self, values: Tensor, motion: Tensor) -> Tensor:
+    def percentile(self, values: Tensor, motion_id: int | Tensor) -> Tensor:
         """Mean over levels of the share of reference errors not below each error."""
+        motion = self.calibration.motion_ids(values, motion_id)
         levels = zip(self.calibration.distributions, values, strict=True)
         return torch.stack([reference.not_below(error, motion) for reference, error in levels]).mean(dim=0)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from pfmhr.errors import InputError
+
+if TYPE_CHECKING:  # settings are read where torch is not
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Ramp:
 
     def multiplier(self, percentile: Tensor) -> Tensor:
         """Percentiles in [0, 1], any shape → factors in [exp(−α), 1]."""
-        return torch.exp(-self.alpha * self.shortfall(percentile))
+        return (-self.alpha * self.shortfall(percentile)).exp()
 
     def shortfall(self, percentile: Tensor) -> Tensor:
         """ρ: 0 from p_good on, 1 at and below p_bad."""

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pfmhr.errors import InputError
 from pfmhr.inputs import check_dt
 from pfmhr.motion import Motion
 from pfmhr.motion.cycle import closed, repeats
 from pfmhr.prior import PosePrior
+from pfmhr.robots.naming import require_same_joints
 
 STILL = 1e-4
 """rad/s: a joint slower than this stands still. Files of six decimals make such speeds out of nothing."""
@@ -47,14 +47,7 @@ def is_moving(before: Tensor, after: Tensor, dt: float) -> Tensor:
 
 def require_joints(prior: PosePrior, motion: Motion) -> None:
     """Refuse a motion whose joints are not exactly the prior's, in its order."""
-    if motion.joint_names != prior.joint_names:
-        raise InputError(
-            "the motion is for other joints than the prior",
-            where=motion.source or motion.name,
-            expected=f"{', '.join(prior.joint_names[:3])}, … ({len(prior.joint_names)})",
-            got=f"{', '.join(motion.joint_names[:3])}, … ({len(motion.joint_names)})",
-            code="wrong_robot",
-        )
+    require_same_joints(motion.joint_names, prior.joint_names, "the motion", "the prior", motion.source or motion.name)
 
 
 def _continued(cycle: Motion, dt: float) -> Motion:

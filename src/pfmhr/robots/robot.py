@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 
 import mujoco
@@ -13,11 +14,21 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError, unknown_name
 from pfmhr.robots.finite import require_finite
+from pfmhr.robots.gains import with_gains
 from pfmhr.robots.mjcf import require_bounded
+from pfmhr.robots.naming import require_same_joints
 from pfmhr.robots.quiet import no_log_file
+from pfmhr.robots.roles import SUFFIX, Roles, read_roles, roles_file, roles_of
 
-BUNDLED = {"g1": "unitree_g1.xml"}
-"""Robots that come with the package: name → MJCF file beside this module."""
+
+def bundled_robots() -> dict[str, Path]:
+    """Robots that come with the package: name → MJCF file, by the roles files beside this module."""
+    stated = {path: read_roles(path) for path in sorted(Path(__file__).parent.glob(f"*{SUFFIX}"))}
+    return {
+        roles.name: path.with_name(path.name.replace(SUFFIX, ".xml"))
+        for path, roles in stated.items()
+        if roles is not None
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +52,7 @@ class Robot:
     effort: NDArray[np.float32]
     """Torque limits; inf where the model sets none."""
     stiffness: NDArray[np.float32]
-    """Proportional gains of the position actuators; 0 for joints without one."""
+    """Proportional gains of the position actuators, or of motors as the roles file states them; 0 without either."""
     damping: NDArray[np.float32]
     armature: NDArray[np.float32]
     body_names: tuple[str, ...]
@@ -55,8 +66,9 @@ class Robot:
     def load(name_or_path: str | Path) -> Robot:
         """Load a bundled robot by name (``"g1"``) or any MJCF with hinge joints by path."""
         text = str(name_or_path)
-        if text in BUNDLED:
-            return from_mjcf(Path(str(files("pfmhr.robots") / BUNDLED[text])), name=text)
+        bundled = bundled_robots()
+        if text in bundled:
+            return from_mjcf(bundled[text], name=text)
         path = Path(name_or_path)
         try:
             there = path.is_file()
@@ -65,13 +77,21 @@ class Robot:
         if not there:
             if path.suffix or "/" in text or path.exists():
                 raise InputError("no such robot file", where=text or "''", code="not_found")
-            raise unknown_name("robot", text, [*BUNDLED, "or the path of an MJCF file"])
+            raise unknown_name("robot", text, [*bundled, "or the path of an MJCF file"])
         return from_mjcf(path, name=path.stem)
 
     @property
     def num_joints(self) -> int:
         """J."""
         return len(self.joint_names)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the MJCF and, for a robot that is not bundled, of the roles beside it."""
+        content, roles = self.path.read_bytes(), roles_file(self.path)
+        if self.path not in bundled_robots().values() and roles.is_file():
+            content += roles.read_bytes()
+        return hashlib.sha256(content).hexdigest()
 
     @property
     def joint_axes(self) -> NDArray[np.float32]:
@@ -82,6 +102,15 @@ class Robot:
         """A fresh MuJoCo model of this robot alone, without floor or lights."""
         with no_log_file():
             return mujoco.MjModel.from_xml_path(str(self.path))
+
+    @cached_property
+    def roles(self) -> Roles:
+        """Which bodies are feet, hands, legs and arms: from the file beside the MJCF, or from the tree."""
+        return roles_of(self)
+
+    def require_joints(self, joint_names: Sequence[str], what: str, where: object = None, fix: str = "") -> None:
+        """Refuse something that is not for exactly these joints in this order; ``what`` names it: "the prior"."""
+        require_same_joints(joint_names, self.joint_names, what, f"robot '{self.name}'", where, fix)
 
     def joint_indices(self, names: tuple[str, ...] | list[str]) -> list[int]:
         """Positions of ``names`` in this robot's joint order."""
@@ -148,12 +177,14 @@ def from_mjcf(path: Path, name: str) -> Robot:
     dofs = model.jnt_dofadr[hinges]
     limited = model.jnt_limited[hinges].astype(bool)
     effort, stiffness, damping = _motors(model, hinges)
+    joint_names = tuple(model.joint(int(joint)).name for joint in hinges)
+    stiffness, damping = with_gains(path, joint_names, stiffness, damping)
     pose = model.key_qpos[0] if model.nkey else model.qpos0
     as_float = np.float32
     return Robot(
         name=name,
         path=Path(path),
-        joint_names=tuple(model.joint(int(joint)).name for joint in hinges),
+        joint_names=joint_names,
         lower=np.where(limited, model.jnt_range[hinges, 0], -np.pi).astype(as_float),
         upper=np.where(limited, model.jnt_range[hinges, 1], np.pi).astype(as_float),
         default_pose=pose[model.jnt_qposadr[hinges]].astype(as_float),
@@ -226,6 +257,9 @@ def _motors(
         gear = abs(float(model.actuator_gear[actuator, 0]))
         if model.actuator_forcelimited[actuator]:
             effort[index] = min(effort[index], gear * model.actuator_forcerange[actuator, 1])
+        if model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE and model.actuator_ctrllimited[actuator]:
+            most = gear * abs(model.actuator_gainprm[actuator, 0]) * model.actuator_ctrlrange[actuator, 1]
+            effort[index] = min(effort[index], most)  # a motor's command is its torque
         if model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_AFFINE:
             # force = gain·ctrl + b0 + b1·position + b2·velocity: what resists position is b1, for velocity servos 0.
             stiffness[index] -= gear**2 * model.actuator_biasprm[actuator, 1]

@@ -24,6 +24,7 @@ from pfmhr.inputs import (
 from pfmhr.prior import PosePrior
 from pfmhr.prior.path import corrupt
 from pfmhr.score.corruption import POSES_PER_CHUNK, chunks, corruption
+from pfmhr.score.defaults import T_EVAL
 from pfmhr.score.engine import Choice, Engine, Precision, make_engine
 from pfmhr.score.geometry import PoseGeometry
 
@@ -55,7 +56,7 @@ class PoseGeometryScore:
     def __init__(
         self,
         prior: PosePrior,
-        t_eval: float = 0.75,
+        t_eval: float = T_EVAL,
         samples: int = 1,
         *,
         stabiliser: float = STABILISER,

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError, unknown_name
 from pfmhr.robots import Robot
+from pfmhr.robots.gains import motors_to_servos
 from pfmhr.robots.quiet import no_log_file
+from pfmhr.robots.roles import roles_file
 
 FLOOR = "pfmhr_floor"
 """Name of the floor: a robot's file may have a "floor" of another kind."""
@@ -116,8 +118,9 @@ class Scene:
         raise InputError(
             f"joint {model.joint(joint).name} cannot be told where to go",
             where=self.robot.path,
-            expected="one <position> actuator with gear 1 per joint",
+            expected="one <position> actuator with gear 1 per joint, or a <motor> and its gains",
             got=kinds.get(len(found), f"{len(found)} actuators"),
+            fix=f"State gains for motors in {roles_file(self.robot.path).name}.",
             code="bad_robot",
         )
 
@@ -160,6 +163,7 @@ class Scene:
         for number, box in enumerate(self.config.boxes):
             kind = mujoco.mjtGeom.mjGEOM_BOX
             spec.worldbody.add_geom(name=f"box{number}", type=kind, size=box.size, pos=box.position, quat=box.quat)
+        motors_to_servos(spec, self.robot)
         for actuator in spec.actuators:
             actuator.ctrllimited = False  # a target beyond the range is how a position servo pushes
         self._add_sensors(spec)

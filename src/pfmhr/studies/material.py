@@ -32,7 +32,7 @@ def study_motions(
 
     They are read for ``robot``, or for the bundled one that the prior names.
     """
-    robot = robot or Robot.load(prior.robot)
+    robot = robot or prior.load_robot()
     prior.require(robot)
     options = ReadOptions(robot, assume_fps=True)
     motions = [motion for file in find_motion_files(list(data)) for motion in read_motions(file, options)]

@@ -14,6 +14,7 @@ from torch import Tensor
 from pfmhr.prior import PosePrior
 from pfmhr.reward import Calibration, Ramp
 from pfmhr.score import PoseGeometryScore
+from pfmhr.score.defaults import T_EVAL
 from pfmhr.studies.transitions import Transitions
 
 SAMPLES = (1, 2, 4, 8)
@@ -32,7 +33,7 @@ PAPER = {
 def noise_study(
     prior: PosePrior,
     transitions: Transitions,
-    t_eval: float = 0.75,
+    t_eval: float = T_EVAL,
     seed: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from torch import Tensor
 from pfmhr.prior import PosePrior
 from pfmhr.reward import Calibration, Ramp
 from pfmhr.score import PoseGeometryScore
+from pfmhr.score.defaults import T_EVAL
 from pfmhr.studies.transitions import Transitions, spoilt_directions
 
 MAGNITUDES = (0.25, 0.5, 2.0, 4.0)
@@ -37,7 +38,7 @@ PAPER: dict[tuple[str, float], tuple[float, float, float, float]] = {
 
 
 def perturbation_study(
-    prior: PosePrior, transitions: Transitions, t_eval: float = 0.75, seed: int = 0, ramp: Ramp | None = None
+    prior: PosePrior, transitions: Transitions, t_eval: float = T_EVAL, seed: int = 0, ramp: Ramp | None = None
 ) -> dict[str, Any]:
     """The four metrics for every perturbation and severity, query and noise held fixed."""
     ramp = ramp or Ramp()

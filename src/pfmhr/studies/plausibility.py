@@ -20,6 +20,7 @@ from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore, ReconstructionScore
+from pfmhr.score.defaults import T_EVAL
 from pfmhr.studies.corruptions import BAD_CHANGES, BAD_POSES
 
 METHODS = ("PDF-HR", "FM-Recon", "PGS")
@@ -30,14 +31,14 @@ def plausibility_study(
     field: PoseDistanceField,
     motions: Sequence[Motion],
     transitions: int = 10_000,
-    t_eval: float = 0.75,
+    t_eval: float = T_EVAL,
     control_rate: float = 30.0,
     seed: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,
     robot: Robot | None = None,
 ) -> dict[str, Any]:
     """Area under the ROC curve of every score for every way of breaking a clip; of the prior's robot unless given."""
-    robot = robot or Robot.load(prior.robot)
+    robot = robot or prior.load_robot()
     score, recon = PoseGeometryScore(prior, t_eval), ReconstructionScore(prior)
     generator = torch.Generator().manual_seed(seed)
     clips = [torch.from_numpy(motion.resample(control_rate).joint_pos) for motion in motions if motion.num_frames > 1]

@@ -21,6 +21,7 @@ from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.reward import Calibration
 from pfmhr.reward.ramp import Ramp
+from pfmhr.reward.settings import CalibratedSettings
 from pfmhr.reward.transitions import moving_transitions
 from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore
@@ -82,12 +83,13 @@ def rollout_study(
     phases = {phase: _holding(rollout, held) for phase, rollout in phases.items()}
     motions = [_still(motion, held) for motion in run.motions]
     dt = 1.0 / run.config.environment.control_rate
+    phases_per_step = getattr(run.config.modulator.settings, "phases", CalibratedSettings.phases)
     rows, joints = [], {}
     for done, flow_time in enumerate(times):
         progress(done, len(times))
         score = PoseGeometryScore(prior, flow_time)
         generator = torch.Generator().manual_seed(seed)
-        calibration = Calibration.fit(score, motions, dt, generator, phases=run.config.modulator.phases)
+        calibration = Calibration.fit(score, motions, dt, generator, phases=phases_per_step)
         for phase, rollout in phases.items():
             values = score(rollout.before, rollout.after, dt, generator=generator)
             percentile = calibration.percentile(values, rollout.motion)

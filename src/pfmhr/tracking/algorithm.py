@@ -13,7 +13,7 @@ from rsl_rl.storage import RolloutStorage
 from tensordict import TensorDict
 from torch import Tensor
 
-from pfmhr.reward import Modulator
+from pfmhr.reward import Fading, Modulator
 from pfmhr.tracking.adversary import Adversary
 from pfmhr.tracking.balance import ClipMeans
 from pfmhr.tracking.config import TrackerConfig
@@ -102,7 +102,7 @@ class TrackerPPO(PPO):
             valid=kept["valid"],
             reference_pose=kept["reference_pose"],
         )
-        rewards = torch.where(kept["valid"], self.modulator.combine(tracking, self._faded(factor)), 0.0)
+        rewards = torch.where(kept["valid"], self.modulator.combine(tracking, factor), 0.0)
         self.seconds["modulator"] += time.perf_counter() - begun
         self.figures |= {f"modulator_{name}": value for name, value in self.modulator.statistics().items()}
         self.figures |= {"reward": float(rewards.mean())}
@@ -116,15 +116,6 @@ class TrackerPPO(PPO):
         self.storage.advantages.clamp_(-self.config.agent.advantage_clip, self.config.agent.advantage_clip)
         self._steps.clear()
         self.collected += len(tracking)
-
-    def _faded(self, factor: Tensor) -> Tensor:
-        """Factors exp(−α·ρ) ``(N,)`` with the α that is left of it by now."""
-        fade = self.config.modulator.fade
-        if fade is None:
-            return factor
-        strength = max(0.0, 1.0 - self.collected / fade)
-        self.figures["modulator_strength"] = strength
-        return factor**strength
 
     def _tracking_reward(self, kept: dict[str, Tensor]) -> Tensor:
         """r^T of each transition ``(T·N,)``; the discriminator sees none of a simulation that exploded."""
@@ -227,5 +218,7 @@ class TrackerPPO(PPO):
         self._units.means = loaded_dict["clip_rewards"]
         self.learning_rate = float(loaded_dict["rate"])
         self.collected = int(loaded_dict["collected"])
+        if isinstance(self.modulator, Fading):
+            self.modulator.seen = self.collected
         self._ready = self._ready or self.collected > 0
         return True

@@ -15,6 +15,8 @@ from pfmhr.errors import InputError
 from pfmhr.files import save_figure
 from pfmhr.foreign import read_json
 from pfmhr.learning.runs import RUN
+from pfmhr.reward.available import suffix_of
+from pfmhr.tracking.older import modern_run
 from pfmhr.tracking.runs import RESULT, read_result, require_entries
 
 FIGURES = ("success", "success_strict", "position_error", "rotation_error", "body_error")
@@ -79,7 +81,7 @@ def _read(directory: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     require_entries(result, directory / RESULT, **kinds, **numbers, final=dict, time_shares=dict)
     require_entries(result["final"], directory / RESULT, random=dict)
     try:
-        about = read_json(directory / RUN, "bad_run")
+        about = modern_run(read_json(directory / RUN, "bad_run"))
     except FileNotFoundError:
         raise InputError("no tracking run here", where=directory, expected=RUN, code="not_found") from None
     require_entries(about, directory / RUN, config=dict)
@@ -107,17 +109,12 @@ def _told_apart(groups: Sequence[tuple[str, str]]) -> list[str]:
     return names
 
 
-PRIORS = {"none": "", "pfm": " + PFM-HR", "recon": " + FM-Recon", "pdf": " + PDF-HR"}
-PRIORS |= {"random": " × random", "shuffled": " × PFM-HR's factors, shuffled"}
-"""What is put on the reward, by modulator."""
-
-
 def name_of(result: dict[str, Any]) -> str:
     """What a run is, its seed aside: "walk, ADD, PFM-HR, residual"."""
     clips = result["motions"]
     what = clips[0] if len(clips) == 1 else f"{len(clips)} clips"
     reward = {"add": "ADD", "deepmimic": "DeepMimic"}[result["reward"]]
-    return f"{what}, {reward}{PRIORS[result['modulator']]}, {result['actions']}"
+    return f"{what}, {reward}{suffix_of(result['modulator'])}, {result['actions']}"
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float] | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from pfmhr.errors import InputError
 from pfmhr.learning.limits import require_numbers
+from pfmhr.reward.configuring import settings_of, with_changes
+from pfmhr.robots import Robot
 from pfmhr.sim import Box
 
 
@@ -38,17 +40,18 @@ class EnvironmentConfig:
     balanced: bool = True
     """Whether clips share the samples. Otherwise they share the episodes, and those of a hard clip soon end: of
     five clips one then got 40 % of the samples and the two hardest 7 and 8 %."""
-    key_bodies: tuple[str, ...] = (
-        *("left_ankle_roll_link", "right_ankle_roll_link", "torso_link"),
-        *("left_wrist_yaw_link", "right_wrist_yaw_link"),
-    )
-    """Bodies of the world observation and of DeepMimic's reward; MimicKit has the head where we have the torso."""
+    key_bodies: tuple[str, ...] | None = None
+    """Bodies of the world observation and of DeepMimic's reward; default: the robot's, see ``Robot.roles``."""
 
     def __post_init__(self) -> None:
         if self.environments < 1 or not 1 <= self.episode_seconds * self.control_rate < math.inf:
             raise InputError("at least one environment and one step per episode", got=self, code="bad_config")
         if not (self.action_scale > 0 and self.action_range > 0 and self.termination_distance > 0):
             raise InputError("action and termination ranges must be positive", code="bad_config")
+
+    def key_bodies_of(self, robot: Robot) -> tuple[str, ...]:
+        """The key bodies, the robot's own where none are named."""
+        return robot.roles.key_bodies if self.key_bodies is None else self.key_bodies
 
     @property
     def episode_steps(self) -> int:
@@ -172,39 +175,29 @@ class AdversaryConfig:
 
 @dataclass(frozen=True)
 class ModulatorConfig:
-    """The prior in the loop."""
+    """What is put on the tracking reward."""
 
-    kind: Literal["none", "pfm", "recon", "pdf", "random", "shuffled"] = "none"
-    """pfm: Pose Geometry Score; recon: reconstruction error; pdf: distance field.
-
-    Controls: random factors, and those of pfm shuffled among the transitions of a rollout.
-    """
+    kind: str = "none"
+    """A name of :data:`pfmhr.reward.available.MODULATORS`, or your own as ``package.module:Class``."""
     prior: str = ""
     """Directory or name of the prior, or of the distance field."""
-    t_eval: float = 0.75
-    alpha: float = 0.5
-    p_good: float = 0.05
-    p_bad: float = 0.01
-    pooled: bool = False
-    """One reference distribution for all clips instead of one per clip."""
-    phases: int = 4
-    """Reference steps begin this often per control step; short clips would give a coarse distribution otherwise."""
+    settings: Any = None
+    """The kind's own: a dataclass (plain data becomes one); its defaults for None."""
     fade: int | None = None
     """Samples over which α falls to zero, evenly; it stays as it is unless said."""
-    pdf_good: Literal["dynamic", "static"] = "dynamic"
-    """Of modulator pdf: near enough is as near as the reference at the same moment, or as the clip's farthest pose."""
-    pdf_bad: float = 0.4
-    """Of modulator pdf: rad from the corpus from which on a pose is as bad as it gets; more for a sparse corpus."""
-    pdf_combine: Literal["multiply", "add"] = "multiply"
-    """Of modulator pdf: exp(−α·s) times the reward, as the paper's equation; or 0.2·exp(−s) more, as PDF-HR's code."""
 
     def __post_init__(self) -> None:
-        require_numbers(
-            self, at_least_one=("phases", "fade"), not_negative=("alpha",), shares=("t_eval", "p_good", "p_bad")
-        )
-        require_numbers(self, positive=("pdf_bad",))
-        if self.fade is not None and self.pdf_combine == "add":
-            raise InputError("only a factor can fade, not what is added", got="pdf_combine=add", code="bad_config")
+        require_numbers(self, at_least_one=("fade",))
+        object.__setattr__(self, "settings", settings_of(self.kind, self.settings))
+        if self.fade is not None and self.kind == "none":
+            raise InputError("there is no modulator that could fade", got=f"fade={self.fade}", code="bad_config")
+        if self.fade is not None and getattr(self.settings, "combine", "multiply") == "add":
+            raise InputError("only a factor can fade, not what is added", got="combine=add", code="bad_config")
+
+    @staticmethod
+    def of(kind: str, prior: str = "", fade: int | None = None, **settings: Any) -> ModulatorConfig:
+        """With single settings by their last names: ``ModulatorConfig.of("pfm", "g1-small", alpha=2.0)``."""
+        return ModulatorConfig(kind, prior, with_changes(kind, settings_of(kind, None), settings), fade)
 
 
 @dataclass(frozen=True)

@@ -80,8 +80,8 @@ class TrackingEnvironment(VecEnv):
         self.generator = torch.Generator().manual_seed(seed)
         self._state = torch.from_numpy(self.simulation.state)  # a view: what MuJoCo writes, torch reads
         self._bodies = torch.from_numpy(self.simulation.frames("position"))
-        self._forbidden = _forbidden(robot, skill.contacts if config.contacts is None else config.contacts)
-        self._keys = _rows(robot, config.key_bodies)
+        self._forbidden = _forbidden(robot, skill.contacts(robot) if config.contacts is None else config.contacts)
+        self._keys = _rows(robot, config.key_bodies_of(robot))
         self.axes = torch.from_numpy(robot.joint_axes)
         self.difference_axes = self.axes if rotations else None
         self._joint_weights = joint_weights(robot.joint_names)

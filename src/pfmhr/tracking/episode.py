@@ -91,7 +91,8 @@ def _reason(environment: TrackingEnvironment) -> str:
     if environment.counts["exploded"]:
         return "the physics exploded"
     if bool(environment.touching[0]):
-        allowed = environment.skill.contacts if environment.config.contacts is None else environment.config.contacts
+        named = environment.config.contacts
+        allowed = environment.skill.contacts(environment.robot) if named is None else named
         bodies = [name for name, touch in zip(names, environment.simulation.touched[0], strict=True) if touch]
         return f"{', '.join(name for name in bodies if name not in allowed)} touched the floor"
     worst = names[int(environment.body_error[0].argmax())]

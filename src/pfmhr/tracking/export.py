@@ -98,7 +98,7 @@ def policy_metadata(run: TrackerRun, one: TrackingEnvironment) -> dict[str, str]
         "physics_rate": repr(settings.physics_rate),
         "observation_type": settings.observation,
         "observation_layout": json.dumps([[name, width] for name, width in layout]),
-        "key_bodies": ",".join(settings.key_bodies),
+        "key_bodies": ",".join(settings.key_bodies_of(robot)),
         "robot": robot.name,
         "clip_names": json.dumps([motion.name for motion in run.motions], ensure_ascii=False),
         "samples": str(run.samples),

@@ -175,14 +175,7 @@ def _check(robot: Robot, motions: Sequence[Motion], weights: Sequence[float] | N
         raise InputError("one weight per motion, none below zero, not all zero", got=weights, code="bad_config")
     for motion in motions:
         where = motion.source or motion.name
-        if motion.joint_names != robot.joint_names:
-            raise InputError(
-                "the motion is for other joints than the robot",
-                where=where,
-                expected=f"{robot.num_joints} joints of {robot.name}",
-                got=f"{len(motion.joint_names)} joints of {motion.robot}",
-                code="wrong_robot",
-            )
+        robot.require_joints(motion.joint_names, "the motion", where)
         if motion.num_frames < 3:
             raise InputError(
                 "too short to track", where=where, expected="3 frames", got=motion.num_frames, code="short"

@@ -107,7 +107,7 @@ def observation_layout(config: EnvironmentConfig, robot: Robot) -> list[tuple[st
         per_joint = ("joint_pos", "joint_vel_tenth", "joint_pos_error", "next_joint_vel_tenth", "last_action")
         layout = [*((name, 3) for name in vectors), ("next_root_rotation", 6), *((name, 3) for name in more)]
         return [*layout, ("root_height", 1), *((name, joints) for name in per_joint)]
-    keys = 3 * len(config.key_bodies)
+    keys = 3 * len(config.key_bodies_of(robot))
     layout = [("root_height", 1), ("root_rotation", 6), ("root_velocity", 3), ("root_spin", 3)]
     layout += [("joint_rotation", 6 * joints), ("joint_vel", joints), ("key_body_pos", keys)]
     widths = {"root_pos": 3, "root_rotation": 6, "joint_rotation": 6 * joints, "key_body_pos": keys}

@@ -22,13 +22,14 @@ from pfmhr.learning.runs import RUN
 from pfmhr.learning.state import load_state
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
-from pfmhr.robots.robot import BUNDLED
+from pfmhr.robots.robot import bundled_robots
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.evaluation import Evaluator, from_both_starts, judged
 from pfmhr.tracking.library import MotionLibrary
 from pfmhr.tracking.modulation import prior_hash
 from pfmhr.tracking.networks import Policy, TrackerNetwork
+from pfmhr.tracking.older import modern_run
 from pfmhr.tracking.settings import tracker_config_from_json
 from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
 
@@ -52,21 +53,21 @@ def train_tracker(
     """
     about = {
         "kind": "tracker",
-        "robot": robot.name if robot.name in BUNDLED else str(robot.path.absolute()),
-        "robot_sha256": hashlib.sha256(robot.path.read_bytes()).hexdigest(),
+        "robot": robot.name if robot.name in bundled_robots() else str(robot.path.absolute()),
+        "robot_sha256": robot.sha256,
         "prior_sha256": prior_hash(config.modulator),
         "motions": [{"name": motion.name, "sha256": _fingerprint(motion)} for motion in motions],
         "config": json.loads(json.dumps(asdict(config))),
         "code_version": pfmhr.__version__,
     }
-    if not _is_shorter(directory, about) and is_done(directory, about, finished=RESULT):
+    if not _is_shorter(directory, about) and is_done(directory, about, finished=RESULT, modern=modern_run):
         say(f"already trained: {directory}")
         return read_result(directory)
     # Everything that can be wrong is found before anything is written.
     training = Training(directory, robot, motions, config, threads)
     with exclusive(directory):
         _lengthen(directory, about)
-        claim(directory, about, finished=RESULT)
+        claim(directory, about, finished=RESULT, modern=modern_run)
         _keep(directory, motions)
         training.run(say, progress)
         return _finish(directory, training, threads, made_by or {})
@@ -75,7 +76,7 @@ def train_tracker(
 def _is_shorter(directory: Path, about: dict[str, Any]) -> bool:
     """Whether the same run is there with fewer samples."""
     try:
-        before = read_json(directory / RUN, "bad_run")
+        before = modern_run(read_json(directory / RUN, "bad_run"))
         shorter = before["config"]["samples"] < about["config"]["samples"]
     except (FileNotFoundError, InputError, KeyError, TypeError):
         return False  # nothing there, or nothing of ours: that is for others to say
@@ -139,7 +140,7 @@ class TrackerRun:
         require_entries(about, directory / RUN, config=dict, robot=str, robot_sha256=str, motions=list)
         config = tracker_config_from_json(about["config"], directory / RUN)
         robot = Robot.load(about["robot"])
-        if hashlib.sha256(robot.path.read_bytes()).hexdigest() != about["robot_sha256"]:
+        if robot.sha256 != about["robot_sha256"]:
             fix = "Put back the robot's file, or train anew."
             raise InputError("the robot is not the one it was trained with", where=robot.path, fix=fix, code="bad_run")
         clips = _clips(directory, about["motions"], robot)

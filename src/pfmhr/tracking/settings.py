@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from pathlib import Path
 from types import UnionType
@@ -11,17 +11,41 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pfmhr.errors import InputError, unknown_name
 from pfmhr.foreign import as_dataclass
-from pfmhr.tracking.config import TrackerConfig
+from pfmhr.reward.configuring import carried_over, with_changes
+from pfmhr.tracking.config import ModulatorConfig, TrackerConfig
+from pfmhr.tracking.older import modern_config
 
 
 def with_settings(config: TrackerConfig, settings: Sequence[str]) -> TrackerConfig:
     """The same tracker with ``section.name=value`` changed, in order; values as in JSON, names without quotes."""
+    of_modulator: dict[str, Any] = {}
     for setting in settings:
         name, sign, text = setting.partition("=")
         if not sign:
             raise InputError("not a setting", expected="section.name=value", got=setting, code="bad_config")
-        config = _changed(config, name.strip().split("."), text.strip(), setting)
-    return config
+        path = name.strip().split(".")
+        if path[0] == "modulator" and len(path) > 1 and path[1] not in _OF_ANY_MODULATOR:
+            of_modulator[path[-1]] = _read(text.strip())
+        elif path == ["modulator", "kind"]:
+            config = replace(config, modulator=_of_kind(config.modulator, text.strip()))
+        else:
+            config = _changed(config, path, text.strip(), setting)
+    return replace(config, modulator=_with_single(config.modulator, of_modulator)) if of_modulator else config
+
+
+_OF_ANY_MODULATOR = ("kind", "prior", "fade")
+
+
+def _of_kind(config: ModulatorConfig, kind: str) -> ModulatorConfig:
+    """The same config of another kind of modulator, with the settings that both have."""
+    return replace(config, kind=kind, settings=carried_over(config.settings, kind))
+
+
+def _with_single(config: ModulatorConfig, changes: Mapping[str, Any]) -> ModulatorConfig:
+    """Settings of the kind itself, together: one may fit only with another."""
+    if config.kind == "pdf":  # whose settings had longer names
+        changes = {name.removeprefix("pdf_"): value for name, value in changes.items()}
+    return replace(config, settings=with_changes(config.kind, config.settings, changes))
 
 
 def _changed(config: Any, path: Sequence[str], text: str, setting: str) -> Any:
@@ -105,7 +129,7 @@ def _in_words(kind: Any) -> str:
 def tracker_config_from_json(content: Any, where: Path | None = None) -> TrackerConfig:
     """A config as :func:`dataclasses.asdict` and JSON left it, in the file ``where``."""
     try:
-        return as_dataclass(TrackerConfig, content, "the tracker's config", "bad_run")
+        return as_dataclass(TrackerConfig, modern_config(content), "the tracker's config", "bad_run")
     except InputError as error:
         raise error.at(where, code="bad_run") from None
 

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pfmhr.errors import InputError
+from pfmhr.robots import Robot
 from pfmhr.sim import Box
 
-_SIDES = ("left", "right")
-LEGS = tuple(f"{side}_{part}_link" for side in _SIDES for part in ("knee", "ankle_pitch", "ankle_roll"))
-ARMS = tuple(f"{side}_{part}_link" for side in _SIDES for part in ("elbow", "wrist_roll", "wrist_pitch", "wrist_yaw"))
 _VAULT = (0.2, 1.0, 0.3)
 """Half lengths of the box that is vaulted over, in m."""
 
 
 @dataclass(frozen=True)
 class Skill:
-    """Settings of the ADD and PDF-HR authors for one kind of motion of the Unitree G1."""
+    """Settings of the ADD and PDF-HR authors for one kind of motion."""
 
-    contacts: tuple[str, ...] = LEGS
-    """Bodies that may touch the ground; none named switches the test off."""
+    limbs: tuple[Literal["legs", "arms"], ...] = ("legs",)
+    """Limbs whose lower parts may touch the ground; none named switches the test off."""
     boxes: tuple[Box, ...] = ()
     distance: float = 1.0
     """m a body may be away from its reference before an evaluation counts the episode as lost."""
 
+    def contacts(self, robot: Robot) -> tuple[str, ...]:
+        """Bodies of a robot that may touch the ground."""
+        return tuple(body for limb in self.limbs for body in getattr(robot.roles, limb))
 
+
+_ALL: tuple[Literal["legs", "arms"], ...] = ("legs", "arms")
 SKILLS = {
-    "cartwheel": Skill(contacts=LEGS + ARMS),
-    "speed_vault": Skill(LEGS + ARMS, (Box(_VAULT, (1.7, 0.5, 0.055)),), 0.5),
-    "double_kong": Skill(LEGS + ARMS, (Box(_VAULT, (-6.53, 0.06, 0.14)), Box(_VAULT, (-7.62, 0.06, 0.14))), 0.5),
+    "cartwheel": Skill(_ALL),
+    "speed_vault": Skill(_ALL, (Box(_VAULT, (1.7, 0.5, 0.055)),), 0.5),
+    "double_kong": Skill(_ALL, (Box(_VAULT, (-6.53, 0.06, 0.14)), Box(_VAULT, (-7.62, 0.06, 0.14))), 0.5),
 }
 """By a part of the clip's name; every other clip is a plain :class:`Skill`."""
 
@@ -49,4 +53,4 @@ def skill_of(names: tuple[str, ...], boxes_given: bool = False) -> Skill:
             fix="Train each alone, or say which boxes there are: --set environment.boxes=[] for none.",
             code="bad_config",
         )
-    return Skill(contacts=())
+    return Skill(limbs=())

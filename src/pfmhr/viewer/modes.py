@@ -10,6 +10,7 @@ from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 from pfmhr.robots.naming import words
 from pfmhr.score import PoseGeometryScore
+from pfmhr.score.defaults import T_EVAL
 
 Floats = NDArray[np.floating]
 MODES = 6
@@ -25,7 +26,7 @@ class PoseDesk:
     """
 
     def __init__(
-        self, prior: PosePrior, robot: Robot, modes: int = MODES, t_eval: float = 0.75, samples: int = 64
+        self, prior: PosePrior, robot: Robot, modes: int = MODES, t_eval: float = T_EVAL, samples: int = 64
     ) -> None:
         prior.require(robot)
         self.prior, self.robot = prior, robot

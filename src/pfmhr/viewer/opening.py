@@ -15,7 +15,7 @@ from pfmhr.learning.runs import RUN
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.prior.artefact import FORMAT, bundled_priors
-from pfmhr.reward import Ramp
+from pfmhr.reward.settings import PoseGeometrySettings
 from pfmhr.robots import Robot
 from pfmhr.viewer.clip_page import ClipPage
 from pfmhr.viewer.colours import BLUE, TEAL
@@ -71,10 +71,9 @@ def open_run(
 
     used = run.config.modulator
     judge_prior, how = prior, {}
-    if prior is None and used.kind in ("pfm", "shuffled"):
+    if prior is None and isinstance(used.settings, PoseGeometrySettings):
         judge_prior = PosePrior.load(used.prior)
-        how = {"t_eval": used.t_eval, "ramp": Ramp(used.alpha, used.p_good, used.p_bad), "phases": used.phases}
-        how |= {"pooled": run.motions if used.pooled else ()}
+        how = {"settings": used.settings, "pooled": run.motions if used.settings.pooled else ()}
     judge_prior = judge_prior or PosePrior.load("g1-small")
     judge_prior.require(run.robot)
     episode = record_episode(run, clip, start, seconds)

@@ -14,7 +14,8 @@ from pfmhr.errors import InputError
 from pfmhr.inputs import as_positions
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
-from pfmhr.reward import Calibration, Ramp
+from pfmhr.reward.available import Ingredients
+from pfmhr.reward.settings import PoseGeometrySettings
 from pfmhr.reward.timeline import Timeline, score_motion
 from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore
@@ -98,18 +99,15 @@ class Judge:
         prior: PosePrior,
         reference: Motion,
         rate: float,
-        t_eval: float = 0.75,
-        ramp: Ramp | None = None,
-        phases: int = 1,
+        settings: PoseGeometrySettings | None = None,
         pooled: Sequence[Motion] = (),
     ) -> None:
         """``pooled``: all references, where they share one distribution."""
-        self.prior, self.rate, self.ramp = prior, rate, ramp or Ramp()
-        self._score = PoseGeometryScore(prior, t_eval)
-        noise = torch.Generator().manual_seed(0)
-        self._calibration = Calibration.fit(
-            self._score, pooled or [reference], 1.0 / rate, noise, pooled=bool(pooled), phases=phases
-        )
+        settings = settings or PoseGeometrySettings(phases=1)
+        self.prior, self.rate, self.ramp = prior, rate, settings.ramp
+        self._score = PoseGeometryScore(prior, settings.t_eval)
+        judged = Ingredients(pooled or [reference], 1.0 / rate)
+        self._calibration = judged.calibrate(self._score, replace(settings, pooled=bool(pooled)))
 
     def scores(self, motion: Motion, frames: int) -> FrameScores:
         """What it says of a motion shown in so many frames."""

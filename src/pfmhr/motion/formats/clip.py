@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ MAX_LISTED = 2**24
 NOWHERE = 1e9
 """rad or m: no joint and no body is here."""
 
-Format = Literal["pfmhr", "unitree_csv", "bones_seed", "mimickit", "gmr", "asap", "mjlab", "qpos"]
-"""The names of the formats."""
+Format = str
+"""A name of :data:`pfmhr.motion.formats.catalogue.FORMATS`, or your own as ``package.module:Class``."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pfmhr.inputs import as_reward_and_factor
-from pfmhr.reward import Modulator
+from pfmhr.reward.modulators import Modulator
 
 
 class RandomModulation:
