@@ -29,15 +29,23 @@ SHORTEST_STEP, LONGEST_STEP = 1e-6, 1e4
 def as_floats(values: Any, what: str, device: torch.device | None = None) -> Tensor:
     """Real numbers as a floating-point tensor of any shape; whole numbers become float32, others keep their kind."""
     try:
-        if isinstance(values, Tensor):  # stays where it is, whatever torch's default device
-            given = values if device is None else values.to(device)
-        else:  # a copy for arrays torch cannot look into, such as reversed ones
-            given = torch.as_tensor(np.asarray(values, order="C"), device=device)
+        # A tensor stays where it is, whatever torch's default device.
+        here = values.device if isinstance(values, Tensor) and device is None else device
+        given = torch.as_tensor(_readable(values), device=here)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what}: not an array of numbers", got=type(values).__name__, code="bad_shape") from error
     if given.is_complex() or given.dtype == torch.bool:
         raise InputError(f"{what}: real numbers are needed", got=given.dtype, code="bad_shape")
     return given if given.is_floating_point() else given.float()
+
+
+def _readable(values: Any) -> Array:
+    """Something torch can look into: reversed arrays are copied. What it compiles has no arrays, only numbers."""
+    if isinstance(values, Tensor):
+        return values
+    if isinstance(values, float):
+        return torch.tensor(values, dtype=torch.float64, device="cpu")
+    return np.asarray(values, order="C")
 
 
 def as_poses(poses: Any, joints: int) -> Tensor:
@@ -96,9 +104,14 @@ def as_flow_times(flow_time: Any, poses: Tensor) -> Tensor:
             got=tuple(time.shape),
             code="bad_shape",
         )
-    if time.device.type == "cpu" and not bool(((time >= 0) & (time <= 1)).all()):
+    if _can_look(time) and not bool(((time >= 0) & (time <= 1)).all()):
         raise InputError("flow times lie between noise and pose", expected="0 to 1", code="bad_flow_time")
     return time
+
+
+def _can_look(values: Tensor) -> bool:
+    """Whether values can be looked at here and now: not on an accelerator, nor while torch compiles a call."""
+    return values.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def as_mask(valid: Any, like: Tensor) -> Tensor:
@@ -127,10 +140,10 @@ def as_motion_ids(motion_id: Any, like: Tensor, count: int) -> Tensor:
             code="bad_shape",
         )
     # On an accelerator looking at the values would stall it; there they are looked at on the way.
-    if ids.device.type == "cuda":
+    if ids.device.type == "cuda" or torch.compiler.is_compiling():
         known = ((ids >= 0) & (ids < count)).all()
         torch._assert_async(known, f"a motion number is not below {count}")  # type: ignore[reportPrivateImportUsage]
-    if ids.device.type == "cpu" and len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < count:
+    elif _can_look(ids) and len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < count:
         raise InputError(
             "unknown motion number",
             expected=f"0 to {count - 1}",

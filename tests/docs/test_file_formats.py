@@ -64,7 +64,7 @@ def test_corpus(walking: Motion, g1: Robot, tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "corpus" / "manifest.json").read_text())
     assert set(manifest) == keys("Corpus")
     assert f"`{manifest['format']}`, {manifest['version']} " in section("Corpus")
-    assert {path.name for path in (tmp_path / "corpus").iterdir()} == {".lock", "manifest.json", "shard-00000.npy"}
+    assert {path.name for path in (tmp_path / "corpus").iterdir()} == {".lock", "manifest.json", "poses.npy"}
     for key, kind in (("shards", Shard), ("sources", Source), ("rejected", Rejected)):
         assert described("Corpus", key) == fields(kind)
 

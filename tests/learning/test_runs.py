@@ -49,9 +49,8 @@ def test_a_directory_with_files_of_others_is_refused(names: tuple[str, ...], tmp
 
 
 def test_what_an_experiment_wrote_about_a_cell_is_in_nobodys_way(tmp_path: Path) -> None:
-    for name in (CELL, LOG, FAILED, f"{CELL}.tmp", "run.json.tmp", "metrics.jsonl"):
+    for name in (CELL, LOG, FAILED, f"{CELL}.tmp", "run.json.tmp"):
         (tmp_path / name).touch()
-    (tmp_path / "tensorboard").mkdir()
     with exclusive(tmp_path):
         assert not claim(tmp_path, TRACKER, "result.json")
     assert (tmp_path / RUN).exists()

@@ -152,7 +152,7 @@ def test_an_array_shared_by_many_rows_is_not_unfolded(g1: Robot, tmp_path: Path)
     """Half a megabyte that would be sixteen gigabytes."""
     path = tmp_path / "walk.pkl"
     path.write_bytes(pickle.dumps({"fps": 30, "loop_mode": 0, "frames": [np.zeros(65536)] * 32768}))
-    with pytest.raises(InputError, match="'frames' has the wrong shape"):
+    with pytest.raises(InputError, match="'frames' is too large"):
         Motion.read(path, g1)
 
 

@@ -138,8 +138,8 @@ FREE = '<body><freejoint/><geom size="0.1"/></body>'
         (FREE + FREE + HINGE, "bad_robot", "2 free joints and 1 hinges"),
         (HINGE + FREE, "bad_robot", "at most one free joint, first"),
         ("<body><joint/><geom size='0.1'/></body>", "bad_robot", "every hinge needs a name"),
-        ("<body><joint name='a'/>", "bad_mjcf", "MuJoCo cannot compile"),
-        ("<body><joint name='a'/></body>", "bad_mjcf", "mass and inertia"),
+        ("<body><joint name='a'/>", "bad_mjcf", "not well-formed XML"),
+        ("<body><joint name='a'/></body>", "bad_mjcf", "MuJoCo cannot compile this robot: Error: mass and inertia"),
     ],
     ids=["ball", "slide", "no_hinge", "no_joint", "two_free", "free_not_first", "unnamed", "broken_xml", "massless"],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,15 @@ from pfmhr.robots.file import RobotFile
 
 FILE_NAME = "manifest.json"
 FORMAT = "pfmhr-corpus"
-VERSION = 1
+VERSION = 2
+"""Of what is written; 1, with a file per shard, is read, too."""
 MAX_MANIFEST_BYTES = 256 * 2**20
 """Some 800,000 sources."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One .npy file of poses, shape (rows, J) float32."""
+    """A stretch of poses, (rows, J) float32: rows of the flat file behind those before it, or a file of its own."""
 
     file: str
     rows: int
@@ -104,7 +106,7 @@ def load(directory: Path) -> Manifest:
         raise InputError(
             "not a corpus manifest", where=path, expected=FORMAT, got=content.get("format"), code="bad_corpus"
         )
-    if content.get("version") != VERSION:
+    if content.get("version") not in (1, VERSION):
         raise InputError(
             "unknown corpus version", where=path, expected=VERSION, got=content.get("version"), code="bad_corpus"
         )
@@ -120,13 +122,16 @@ def load(directory: Path) -> Manifest:
 
 
 def _require_rows(manifest: Manifest, path: Path) -> None:
-    """Refuse sources that lie outside the rows there are."""
+    """Refuse sources that lie outside the rows there are, or were recorded at no rate."""
     if any(shard.rows < 0 for shard in manifest.shards):
         raise InputError("a shard of less than no rows", where=path, code="bad_corpus")
     for source in manifest.sources:
         if source.start < 0 or source.rows < 0 or source.start + source.rows > manifest.poses:
             got = f"{source.path}: rows {source.start} to {source.start + source.rows} of {manifest.poses}"
             raise InputError("a source lies outside the corpus", where=path, got=got, code="bad_corpus")
+        if not 0 <= source.fps < math.inf:  # 0 of an array, which has none
+            got = f"{source.path}: {source.fps} Hz"
+            raise InputError("a source of an impossible frame rate", where=path, got=got, code="bad_corpus")
 
 
 def source_from_json(content: dict[str, Any]) -> Source:

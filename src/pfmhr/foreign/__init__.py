@@ -5,7 +5,7 @@ Nothing read here runs code, hangs on what is no file, or takes more memory than
 
 from pfmhr.foreign.documents import as_dataclass, parse_json, read_json, read_toml
 from pfmhr.foreign.locating import locate
-from pfmhr.foreign.npz import load_npy, unpack_npz
+from pfmhr.foreign.npz import load_npy, map_npy, unpack_npz
 from pfmhr.foreign.opening import MAX_FILE_BYTES, read_file, read_text, require_file, too_large
 from pfmhr.foreign.tensors import TensorLayout, read_layout
 
@@ -15,6 +15,7 @@ __all__ = [
     "as_dataclass",
     "load_npy",
     "locate",
+    "map_npy",
     "parse_json",
     "read_file",
     "read_json",

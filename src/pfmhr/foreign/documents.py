@@ -21,7 +21,9 @@ else:
 Kind = TypeVar("Kind")
 
 MAX_DOCUMENT_BYTES = 64 * 2**20
-"""Default limit of a JSON or TOML file: in memory it may take twenty times its size."""
+"""Default limit of a JSON file: in memory it may take twenty times its size."""
+MAX_TOML_BYTES, MAX_DOTS = 2**20, 256
+"""Limits of a TOML file and of one line of it: the time its parser takes grows with the square of a dotted key."""
 
 
 def read_json(path: Path, code: str, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
@@ -49,9 +51,13 @@ def parse_json(text: bytes | str, code: str) -> Any:
 
 def read_toml(path: Path, code: str) -> dict[str, Any]:
     """What a TOML file holds; raises as :func:`read_json` does."""
+    text = read_text(path, MAX_TOML_BYTES)
+    if any(line.count(".") > MAX_DOTS for line in text.splitlines()):
+        what = "not a settings file: a key of too many parts"
+        raise InputError(what, where=path, expected=f"at most {MAX_DOTS} dots in a line", code=code)
     try:
-        return tomllib.loads(read_text(path, MAX_DOCUMENT_BYTES))
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(text)
+    except ValueError as error:  # no TOML, or a number of thousands of digits
         raise InputError(f"not valid TOML: {error}", where=path, code=code) from error
     except RecursionError:
         raise InputError("not valid TOML: nested too deep", where=path, code=code) from None
@@ -71,6 +77,8 @@ def as_dataclass(kind: type[Kind], content: Any, what: str, code: str) -> Kind:
         raise InputError(f"{what} is incomplete or wrong: {error}", code=code) from None
     except RecursionError:
         raise InputError(f"{what} is nested too deep", code=code) from None
+    except UnicodeError:
+        raise InputError(f"{what} holds text that is no Unicode", code=code) from None
 
 
 def _refuse_unknown(kind: Any, content: Any, what: str, code: str) -> None:

@@ -64,9 +64,9 @@ def _tensor(name: str, about: object, path: Path, code: str) -> TensorLayout:
     entry = about if isinstance(about, dict) else {}
     kind, shape = entry.get("dtype"), entry.get("shape")
     plain = isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)
-    if kind not in _SIZES or not plain:
+    if not isinstance(kind, str) or kind not in _SIZES or not plain:
         raise _foreign(path, code, f"'{name}' has no kind or shape")
-    return TensorLayout(str(kind), tuple(shape))  # type: ignore[arg-type]
+    return TensorLayout(kind, tuple(shape))  # type: ignore[arg-type]
 
 
 def _require_length(layouts: Mapping[str, TensorLayout], rest: int, path: Path, code: str) -> None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.files import TEMPORARY_SUFFIX, make_folder, write_json
+from pfmhr.files import TEMPORARY_SUFFIX, disk_errors, make_folder, write_json
 from pfmhr.foreign import read_json
 from pfmhr.learning.checkpoint import CHECKPOINTS, steps_done
 from pfmhr.learning.kinds import RUN, kind_here, kind_of
 from pfmhr.learning.logging import METRICS
 
-LEFT = {".lock", METRICS, "tensorboard", "pairs", "cell.json", "console.log", "failed.json"}
-"""What may lie in a directory before a run is begun there: leavings of one that was given up, the pairs of a distance
-field, and what an experiment writes about a cell before it starts it."""
+GIVEN_UP = "given_up.json"
+"""Settings of a run that failed before its first checkpoint: :data:`RUN` by another name."""
+LEFT = {".lock", GIVEN_UP, "pairs", "cell.json", "console.log", "failed.json"}
+"""What may lie in a directory before a run is begun there: the settings of one that was given up, the pairs of a
+distance field, and what an experiment writes about a cell before it starts it."""
+LOGS = {METRICS, "tensorboard"}
+"""What a run writes as it goes. They may lie there too where they are of one that was given up: its figures are for
+whoever wants to know why, and make room for the next run's."""
 _ANOTHER = "Name another directory with -o."
 
 
@@ -29,7 +35,7 @@ def refuse_others(directory: Path, kind: str) -> None:
         what = f"this directory holds {here}, not {kind}"
         raise InputError(what, where=directory, fix=_ANOTHER, code="exists")
     names = {entry.name.removesuffix(TEMPORARY_SUFFIX) for entry in directory.iterdir()}
-    others = names - LEFT
+    others = names - (LEFT | LOGS if GIVEN_UP in names else LEFT)
     if others and RUN not in names and here is None:
         raise InputError(
             "the directory holds other files",
@@ -74,18 +80,30 @@ def claim(
     done = is_done(directory, about, finished, modern)
     if not (directory / RUN).exists():
         make_folder(directory)
+        _sweep(directory)
         write_json(directory / RUN, about)
+        (directory / GIVEN_UP).unlink(missing_ok=True)
     return done
+
+
+def _sweep(directory: Path) -> None:
+    """Delete the logs of a run that was given up: lines of two runs in one file would be neither's."""
+    if (directory / GIVEN_UP).exists():
+        with disk_errors(directory):
+            (directory / METRICS).unlink(missing_ok=True)
+            if (directory / "tensorboard").exists():
+                shutil.rmtree(directory / "tensorboard")
 
 
 @contextmanager
 def given_up(directory: Path) -> Iterator[None]:
-    """A run that fails before its first checkpoint leaves the directory to other settings: nothing would be mixed."""
+    """A run that fails before its first checkpoint leaves the directory to other settings; its logs stay till then."""
     try:
         yield
     except Exception:
         if not steps_done(directory / CHECKPOINTS):
-            (directory / RUN).unlink(missing_ok=True)
+            with suppress(OSError):  # not there, as in other processes of the run
+                (directory / RUN).replace(directory / GIVEN_UP)
             with suppress(OSError):  # not there, or there is something in it
                 (directory / CHECKPOINTS).rmdir()
         raise

@@ -34,7 +34,10 @@ def load_state(path: Path) -> dict[str, Any]:
         require_file(path)
         with safe_open(path, framework="pt") as handle:
             shape = parse_json((handle.metadata() or {})["state"], "bad_checkpoint")
-        return _together(shape, safetensors.torch.load_file(path))
+        state = _together(shape, safetensors.torch.load_file(path))
+        if not isinstance(state, dict):
+            raise TypeError(f"it is a {type(state).__name__}")
+        return state
     except InputError as error:
         what = f"not a saved state: {error.what}"
         raise InputError(what, where=path, got=error.got, code="bad_checkpoint") from error

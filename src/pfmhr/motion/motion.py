@@ -56,8 +56,9 @@ class Motion:
                 code="bad_shape",
             )
         require_rate(self.fps)
-        for name in ("joint_pos", "root_pos", "root_quat"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float32))
+        with np.errstate(over="ignore"):  # becomes infinite, which checks name
+            for name in ("joint_pos", "root_pos", "root_quat"):
+                object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float32))
 
     @staticmethod
     def from_arrays(

@@ -137,10 +137,15 @@ class _OrderedDict(metaclass=_Sealed):
 
 def _filled(target: Any, items: list[Any]) -> Any:
     """A dict with keys and values in turn. Keys are plain: hashing a tuple that is nested deep enough is a crash."""
-    if not isinstance(target, dict) or not all(isinstance(key, (str, bytes, int, float)) for key in items[::2]):
+    if not isinstance(target, dict) or not all(map(_is_key, items[::2])):
         raise _refused("a dictionary whose keys are not text or numbers")
     target.update(zip(items[::2], items[1::2], strict=True))
     return target
+
+
+def _is_key(key: Any) -> bool:
+    """Text or a number; not one of thousands of digits, which Python would not turn into text."""
+    return isinstance(key, (str, bytes, float)) or (isinstance(key, int) and key.bit_length() <= 64)
 
 
 class _JoblibArray(metaclass=_Sealed):

@@ -72,6 +72,9 @@ def _run(
     say: Say,
     progress: Progress | None,
 ) -> PosePrior:
+    if config.mixture is not None:
+        fix = "Fit it to the corpus: `pfmhr prior fit`."
+        raise InputError("a mixture of Gaussians is fitted, not trained", fix=fix, code="bad_config")
     about = _about(corpus, config, train, start)
     rank, world = processes()
     if said_by_first(rank == 0 and is_done(directory, about, finished=CONFIG)):

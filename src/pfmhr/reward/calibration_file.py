@@ -75,10 +75,14 @@ class _Header:
 def _values(arrays: dict[str, NDArray[Any]], channel: int, motion: int) -> Tensor:
     """Scores of one channel and motion ``(T,)``."""
     name = f"channel{channel}_motion{motion}"
-    values = arrays.get(name)
-    if values is None or values.ndim != 1 or values.dtype.kind != "f" or not np.isfinite(values).all():
-        got = "nothing" if values is None else f"{values.shape} {values.dtype}"
-        raise InputError(f"'{name}' holds no finite scores", got=got, code="bad_calibration")
+    given = arrays.get(name)
+    if given is None or given.ndim != 1 or given.dtype.kind != "f":
+        got = "nothing" if given is None else f"{given.shape} {given.dtype}"
+        raise InputError(f"'{name}' holds no scores", got=got, code="bad_calibration")
+    with np.errstate(over="ignore"):
+        values = given.astype(np.float32)
+    if not np.isfinite(values).all():  # as they are used, in single precision
+        raise InputError(f"'{name}' holds scores that are not finite", code="bad_calibration")
     return torch.from_numpy(values)
 
 

@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.robots.finite import require_finite
 from pfmhr.robots.gains import with_gains
+from pfmhr.robots.mjcf import require_bounded
 from pfmhr.robots.naming import require_same_joints
+from pfmhr.robots.quiet import no_log_file
 from pfmhr.robots.roles import SUFFIX, Roles, read_roles, roles_file, roles_of
 
 
@@ -69,7 +72,7 @@ class Robot:
         path = Path(name_or_path)
         try:
             there = path.is_file()
-        except PermissionError as error:
+        except OSError as error:  # not to be looked at, or a name that is too long
             raise InputError("cannot read the robot", where=path, got=error.strerror, code="unreadable") from error
         if not there:
             if path.suffix or "/" in text or path.exists():
@@ -97,7 +100,8 @@ class Robot:
 
     def compile(self) -> mujoco.MjModel:
         """A fresh MuJoCo model of this robot alone, without floor or lights."""
-        return mujoco.MjModel.from_xml_path(str(self.path))
+        with no_log_file():
+            return mujoco.MjModel.from_xml_path(str(self.path))
 
     @cached_property
     def roles(self) -> Roles:
@@ -161,12 +165,15 @@ class Robot:
 
 def from_mjcf(path: Path, name: str) -> Robot:
     """Read a robot from an MJCF file whose joints are one optional free joint and hinges."""
+    require_bounded(path)
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        with no_log_file():
+            model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise InputError(f"MuJoCo cannot compile this robot: {error}", where=path, code="bad_mjcf") from error
     _require_text(model, path)
     hinges, floating = _hinges(model, path)
+    require_finite(model, path)
     dofs = model.jnt_dofadr[hinges]
     limited = model.jnt_limited[hinges].astype(bool)
     effort, stiffness, damping = _motors(model, hinges)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import viser
@@ -12,15 +11,12 @@ from numpy.typing import NDArray
 from viser.uplot import Series
 
 from pfmhr.robots import Robot
-from pfmhr.robots.kinematics import heading
 from pfmhr.text import printable
 from pfmhr.viewer.charts import Chart, score_charts
-from pfmhr.viewer.colours import Colour, heat_of_parts, heat_of_shares
-from pfmhr.viewer.figure import Figure
+from pfmhr.viewer.colours import heat_of_parts, heat_of_shares
+from pfmhr.viewer.lineup import APART, LineUp, Part
 from pfmhr.viewer.player import Player
 from pfmhr.viewer.readout import LINES, colour_key, step_numbers
-from pfmhr.viewer.stage import Actor, Stage
-from pfmhr.viewer.takes import Take, require_take
 
 Floats = NDArray[np.floating]
 Heat = Callable[[Floats], Floats]
@@ -29,8 +25,6 @@ COLOURINGS: dict[str, Heat | None] = {
     "share of this step's score": heat_of_shares,
     "none": None,
 }
-APART = 1.2
-"""m between two robots."""
 CALM = 0.1
 """s between two updates of numbers and charts while playing; the robots move at every frame."""
 MARK = "#30343b"
@@ -39,41 +33,16 @@ STEPS = {"−10": -10, "−1": -1, "+1": 1, "+10": 10}
 CHART_HEIGHT = 92
 
 
-@dataclass(frozen=True)
-class Part:
-    """A take and the colour of its robot."""
-
-    take: Take
-    tint: Colour | None = None
-
-
 class ClipPage:
     """Plays takes side by side. All of them have the same frame rate; shorter ones wait at their end."""
 
     def __init__(
         self, server: viser.ViserServer, robot: Robot, parts: list[Part], about: str, shadows: bool = True
     ) -> None:
-        for part in parts:
-            require_take(robot, part.take)
         self._server, self.parts = server, parts
         self._lock = threading.RLock()
-        longest = max(len(part.take.positions) for part in parts)
-        self.player = Player(longest, parts[0].take.rate)
-        self._floats = robot.floating_base
-        self._facing = heading(parts[0].take.positions[0, 3:7]) if robot.floating_base else 0.0
-        self._stage = Stage(server, shadows, APART * (len(parts) - 1), self._facing)
-        figure = Figure(robot)
-        self._actors = [
-            Actor(
-                server,
-                f"robot{number}",
-                figure,
-                part.tint,
-                label=part.take.name if len(parts) > 1 else "",
-                boxes=part.take.boxes,
-            )
-            for number, part in enumerate(parts)
-        ]
+        self._lineup = LineUp(server, robot, parts, shadows)
+        self.player = Player(self._lineup.frames, self._lineup.rate)
         self._scored = [part.take for part in parts if part.take.scores is not None]
         self._charts = score_charts(self._scored)
         self._stale = 0.0
@@ -95,26 +64,13 @@ class ClipPage:
     def show(self, numbers: bool = True) -> None:
         """Draw the present frame; ``numbers``: also put slider, charts and figures there."""
         frame = self.player.frame
-        rows = [min(frame, len(part.take.positions) - 1) for part in self.parts]
-        with self._server.atomic():
-            for actor, part, row, shift, heat in zip(
-                self._actors, self.parts, rows, self._shifts(rows), self._heats, strict=True
-            ):
-                actor.show(part.take.positions[row], shift, None if heat is None else heat[row])
+        self._lineup.show(frame, self._heats, self._apart.value if self._apart is not None else 0.0, self._follow.value)
         if numbers:
             self._stale = 0.0
             self._frame.value = frame
             self._numbers.content = step_numbers(self._scored, frame, self.player.rate)
             for plot, each in zip(self._plots, self._charts, strict=True):
                 plot.data = each.columns(self.player.time)
-
-    def _shifts(self, rows: list[int]) -> list[Floats]:
-        roots = [part.take.positions[row, :3] for part, row in zip(self.parts, rows, strict=True)]
-        middle = np.mean(roots, axis=0) if self._follow.value and self._floats else np.zeros(3)
-        apart = self._apart.value if self._apart is not None else 0.0
-        back = self._stage.centre(middle)
-        left = np.array([-np.sin(self._facing), np.cos(self._facing), 0.0])
-        return [back + apart * (number - (len(rows) - 1) / 2) * left for number in range(len(rows))]
 
     def _add_player(self) -> None:
         gui, player = self._server.gui, self.player

@@ -17,8 +17,9 @@ from pfmhr.prior import PosePrior
 from pfmhr.prior.artefact import FORMAT, bundled_priors
 from pfmhr.reward.settings import PoseGeometrySettings
 from pfmhr.robots import Robot
-from pfmhr.viewer.clip_page import ClipPage, Part
+from pfmhr.viewer.clip_page import ClipPage
 from pfmhr.viewer.colours import BLUE, TEAL
+from pfmhr.viewer.lineup import Part
 from pfmhr.viewer.modes import PoseDesk
 from pfmhr.viewer.prior_page import PriorPage
 from pfmhr.viewer.readout import about

@@ -134,15 +134,23 @@ def motion_takes(prior: PosePrior, motions: list[Motion], robot: Robot, rate: fl
     ]
 
 
-def episode_takes(episode: Episode, judge: Judge) -> tuple[Take, Take]:
-    """Reference and rollout of an episode; the rollout is scored."""
-    robot, count = episode.robot, len(episode.rollout)
-    done = Motion.from_arrays(robot, episode.rollout[:, 7:], episode.rate, name="rollout")
+def episode_takes(episode: Episode, judge: Judge | None, both: bool = False) -> tuple[Take, Take]:
+    """The reference and the policy of an episode; the policy is scored, the reference too for ``both``.
+
+    Neither is without a judge, nor if it ends at once.
+    """
     ending = f"Tracked {episode.tracked:.2f} of {episode.possible:.2f} s"
     note = f"{ending}, then lost: {episode.lost}." if episode.lost else f"{ending}."
-    reference = Take("reference", episode.reference, episode.rate, robot.joint_names, boxes=episode.boxes)
-    scores = judge.scores(done, count)
-    return reference, replace(reference, name="rollout", positions=episode.rollout, scores=scores, note=note)
+    wanted = _episode_take(episode, "reference", episode.reference, judge if both else None)
+    return wanted, replace(_episode_take(episode, "policy", episode.rollout, judge), note=note)
+
+
+def _episode_take(episode: Episode, name: str, positions: Floats, judge: Judge | None) -> Take:
+    robot, frames = episode.robot, len(positions)
+    scores = None
+    if judge is not None and frames > 1:
+        scores = judge.scores(Motion.from_arrays(robot, positions[:, 7:], episode.rate, name=name), frames)
+    return Take(name, positions, episode.rate, robot.joint_names, scores, boxes=episode.boxes)
 
 
 def _mended(motion: Motion) -> tuple[Motion, int]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
 from pfmhr.motion.formats.bodies import Bodies, some_frames
-from pfmhr.motion.formats.clip import Clip
+from pfmhr.motion.formats.clip import Clip, known_frames
 from pfmhr.robots import Robot, body_poses
 
 BODY_TOLERANCE = 0.08
@@ -34,7 +34,7 @@ def in_known_order(clip: Clip, positions: NDArray[np.float64], bodies: Bodies, r
     """
     frames = some_frames(len(clip.joint_pos))
     parts = (clip.joint_pos, clip.root_pos, clip.root_quat, positions)
-    if not all(np.isfinite(part[frames]).all() for part in parts):
+    if not known_frames(*(part[frames] for part in parts)).all():
         return clip
     given, breadth = _placed_in_both_orders(clip, frames, robot)
     there = positions[frames]

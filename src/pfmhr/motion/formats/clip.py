@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
 
-MAX_CELLS = 2**27
+MAX_CELLS = 2**26
 """More numbers than this in one table would not fit the memory bound of a build."""
+MAX_LISTED = 2**24
+"""The same for numbers in lists, which are gathered one by one, and may share their rows: seconds, not minutes."""
+
+NOWHERE = 1e9
+"""rad or m: no joint and no body is here."""
 
 Format = str
 """A name of :data:`pfmhr.motion.formats.catalogue.FORMATS`, or your own as ``package.module:Class``."""
@@ -53,22 +58,31 @@ def _real(content: dict[str, Any], key: str) -> NDArray[np.float64]:
         values = np.asarray(content[key])
         if values.dtype.kind not in "fiub":  # complex numbers and text would be cast without a word
             raise TypeError(f"its type is {values.dtype}")
-        return values.astype(np.float64)
+        return values.astype(np.float64, copy=False)
     except (ValueError, TypeError) as error:
         raise InputError(f"'{key}' is not an array of numbers: {error}", code="damaged") from None
 
 
 def _refuse_unfolding(rows: Any, key: str, dimensions: int) -> None:
-    """Lists from a pickle may share their rows: a few bytes would unfold to gigabytes."""
+    """Refuse what would be too large as float64; lists from a pickle may share their rows, or hold themselves."""
     depth, inner, cells = 0, rows, 1
-    while isinstance(inner, (list, tuple)) and inner:
+    while isinstance(inner, (list, tuple)) and inner and depth <= dimensions:
         depth, cells, inner = depth + 1, cells * len(inner), inner[0]
-    if depth and isinstance(inner, np.ndarray):
+    if isinstance(inner, np.ndarray):
         depth, cells = depth + inner.ndim, cells * inner.size
-    if depth > dimensions or cells > MAX_CELLS:
-        raise InputError(
-            f"'{key}' has the wrong shape", expected=f"{dimensions} dimensions", got=depth, code="bad_shape"
-        )
+    if depth > dimensions and isinstance(rows, (list, tuple)):
+        got = f"{depth} or more"
+        raise InputError(f"'{key}' has the wrong shape", expected=f"{dimensions} dimensions", got=got, code="bad_shape")
+    most = MAX_LISTED if isinstance(rows, (list, tuple)) else MAX_CELLS
+    if cells > most:
+        expected, got = f"at most {most:,} numbers", f"{cells:,}"
+        fix = "Split it into several files."
+        raise InputError(f"'{key}' is too large", expected=expected, got=got, fix=fix, code="too_large")
+
+
+def known_frames(*parts: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which frames ``(T,)`` of arrays ``(T, …)`` hold numbers of a body: no NaN, nothing whose square is infinite."""
+    return np.logical_and.reduce([(np.abs(part) < NOWHERE).reshape(len(part), -1).all(axis=1) for part in parts])
 
 
 def rate(content: dict[str, Any], key: str = "fps") -> float:

@@ -18,13 +18,15 @@ from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
 from pfmhr.motion.formats.bodies import find_bodies
 from pfmhr.motion.formats.breadth_first import in_known_order
-from pfmhr.motion.formats.clip import Clip, array, names, rate
+from pfmhr.motion.formats.clip import Clip, array, known_frames, names, rate
 from pfmhr.motion.formats.scalar_last import root_in_wxyz
 from pfmhr.motion.motion import Motion
 from pfmhr.robots import Robot, body_poses
 
 ROOT_COLUMNS = 7
 ROOT_VELOCITIES = 6
+SMALLEST_NORM = 1e-12
+"""A quaternion shorter than this turns nothing."""
 ROOT_TOLERANCE = 0.005
 """The root may differ by so many m and rad where a file holds it twice: rounding, not another pose."""
 
@@ -96,10 +98,11 @@ def _require_same_root(root: NDArray[np.float64], clip: Clip) -> None:
     """
     if not root.size:
         return
-    norms = np.linalg.norm(root[:, 3:], axis=1) * np.linalg.norm(clip.root_quat, axis=1)
-    known = np.isfinite(root).all(axis=1) & np.isfinite(clip.root_pos).all(axis=1) & np.isfinite(norms) & (norms > 0)
+    known = known_frames(root, clip.root_pos, clip.root_quat)
+    known &= root[:, 3:].any(axis=1) & clip.root_quat.any(axis=1)
     away = np.linalg.norm(root[known, :3] - clip.root_pos[known], axis=1)
-    cosine = np.abs((root[known, 3:] * clip.root_quat[known]).sum(axis=1)) / norms[known]
+    norms = np.linalg.norm(root[known, 3:], axis=1) * np.linalg.norm(clip.root_quat[known], axis=1)
+    cosine = np.abs((root[known, 3:] * clip.root_quat[known]).sum(axis=1)) / np.maximum(norms, SMALLEST_NORM)
     turned = 2 * np.arccos(np.minimum(cosine, 1.0))
     if max(away.max(initial=0.0), turned.max(initial=0.0)) > ROOT_TOLERANCE:
         raise InputError(

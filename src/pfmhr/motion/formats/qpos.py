@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
-from pfmhr.motion.formats.clip import Clip, array, names, rate
+from pfmhr.motion.formats.clip import NOWHERE, Clip, array, names, rate
 
 ROOT_COLUMNS = 7
 OBJECT_COLUMNS = 7
@@ -63,6 +63,6 @@ def _root(columns: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 def _unit(quaternion: NDArray[np.float64]) -> bool:
     """Whether those that are finite are of length one."""
-    lengths = np.linalg.norm(quaternion, axis=1)
-    known = lengths[np.isfinite(lengths)]
-    return bool(known.size and (np.abs(known - 1.0) <= UNIT_TOLERANCE).all())
+    known = quaternion[np.isfinite(quaternion).all(axis=1)]
+    lengths = np.linalg.norm(np.clip(known, -NOWHERE, NOWHERE), axis=1)
+    return bool(lengths.size and (np.abs(lengths - 1.0) <= UNIT_TOLERANCE).all())

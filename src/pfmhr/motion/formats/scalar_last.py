@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pfmhr.motion.formats.bodies import Bodies, some_frames
-from pfmhr.motion.formats.clip import wxyz
+from pfmhr.motion.formats.clip import known_frames, wxyz
 from pfmhr.robots import Robot, body_poses
 
 SURELY_WRONG = 0.05
@@ -32,8 +32,7 @@ def root_in_wxyz(
     given = quaternions[:, bodies.root]
     frames = some_frames(len(given))
     there, turn = positions[frames], given[frames]
-    lengths = np.linalg.norm(turn, axis=1)
-    if not len(turn) or not (np.isfinite(there).all() and np.isfinite(lengths).all() and lengths.all()):
+    if not len(turn) or not known_frames(there, turn).all() or not np.linalg.norm(turn, axis=1).all():
         return given, ()
     still, _ = body_poses(robot, np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]]), robot.default_pose[None])
     offsets = dict(zip(robot.body_names, still[0] - still[0, 0], strict=True))
