@@ -97,9 +97,8 @@ def main(folder: Path = Path("own-robot"), prior_steps: int = 400, samples: int 
     factors = mean_factors(prior, clips[1], rate=30.0)
     for change, factor in factors.items():
         print(f"reward factor of steps {change}: {factor:.3f}")
-    feet = ("left_foot", "right_foot")
     config = TrackerConfig(
-        EnvironmentConfig(environments=64, episode_seconds=5.0, contacts=feet, key_bodies=feet),
+        EnvironmentConfig(environments=64, episode_seconds=5.0),
         modulator=ModulatorConfig(kind="pfm", prior=str(folder / "prior")),
         samples=samples,
         evaluation_episodes=16,
