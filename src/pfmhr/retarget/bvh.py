@@ -1,7 +1,7 @@
 """BVH: a skeleton with its channels, then one line of numbers per frame.
 
-Channels are applied in the order in which the file lists them: ``R = R_first · R_second · R_third``, and a joint's offset
-comes before its rotation. A position channel replaces the offset. Files with such channels for every joint exist.
+Channels are applied in the order in which the file lists them: ``R = R_first · R_second · R_third``, and a joint's
+offset comes before its rotation. A position channel replaces the offset. Files with such channels for every joint exist.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
-from pfmhr.motion.source import clip_name, load_bytes
+from pfmhr.motion.source import load_bytes
 from pfmhr.retarget.human import Human
 from pfmhr.retarget.rotations import Array, compose
 
-_UP = {
+UP = {
     "y": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
     "z": np.eye(3),
     "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
@@ -87,10 +87,12 @@ class Bvh:
 
     def human(self, up: str = "y", name: str = "motion", source: str = "") -> Human:
         """The motion with z up; ``up`` is the file's own axis that points there."""
-        ours = _UP[up]
+        ours = UP[up]
         places, turns = self.forward(self.values)
         still, _ = self.forward(np.zeros((1, self.values.shape[1])))
-        for index, joint in enumerate(self.joints):  # at rest a joint is where its offset says, position channels or not
+        for index, joint in enumerate(
+            self.joints
+        ):  # at rest a joint is where its offset says, position channels or not
             above = np.zeros(3) if joint.parent < 0 else still[joint.parent, :, 0]
             still[index, :, 0] = above + np.array(joint.offset)
         return Human(
@@ -257,7 +259,9 @@ def _locate(lines: list[bytes], width: int, first_line: int, error: Exception | 
         count = len(line.split())
         if count != width:
             last = number == first_line + len(lines) - 1
-            what = f"line {number} has a different number of channels" + (" (the last line: truncated?)" if last else "")
+            what = f"line {number} has a different number of channels" + (
+                " (the last line: truncated?)" if last else ""
+            )
             code, fix = ("truncated", "Download it again.") if last else ("damaged", None)
             return InputError(what, expected=width, got=count, fix=fix, code=code)
     return InputError(f"not a table of numbers: {error}", code="not_a_number")

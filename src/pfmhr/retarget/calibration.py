@@ -89,9 +89,7 @@ def calibrate(human: Human, skeleton: SkeletonMap, rest: str | int | None = None
         turns |= {f"{side}_hand": turns[f"{side}_lower_arm"] for side in SIDES}
     if rolled:
         notes.append(f"ankles turned wrongly in {rolled} frames: the direction of the toes was used")
-    return Calibrated(
-        turns, joints.hips, joints.ankles, joints.leg, human.fps, rolled, (*human.notes, *notes)
-    )
+    return Calibrated(turns, joints.hips, joints.ankles, joints.leg, human.fps, rolled, (*human.notes, *notes))
 
 
 class _Joints:
@@ -145,7 +143,8 @@ class _Joints:
     @property
     def leg(self) -> float:
         bones = [(f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in (("hip", "knee"), ("knee", "ankle"))]
-        length = 0.5 * sum(float(np.median(np.sqrt((self.between(*bone) ** 2).sum(axis=0)))) for bone in bones)
+        # Bones are shorter in frames that were blended from their neighbours: not the median, but what most reach.
+        length = 0.5 * sum(float(np.quantile(np.sqrt((self.between(*bone) ** 2).sum(axis=0)), 0.75)) for bone in bones)
         if not length > 0:
             raise InputError("the legs have no length", fix="Is the map right?", code="unknown_skeleton")
         return length

@@ -17,6 +17,8 @@ STILL = 0.25
 """m/s below which a foot stands."""
 LOW = 0.05
 """m above the usual height up to which a foot can stand."""
+SLIDE = 0.04
+"""m that a foot may creep while it is said to stand; one that goes on slowly does not stand."""
 _SHORTEST = 0.1
 """s that a contact lasts at least."""
 _FADING = 0.1
@@ -68,6 +70,7 @@ def find_contacts(places: Array, turns: Array, body: Body, fps: float) -> Contac
         slow = _speed(points.mean(axis=0), fps) < STILL
         touching = slow & (points[:, 2].min(axis=0) < LOW)
         closed = binary_closing(touching, np.ones(3)) | touching
+        _cut_slides(closed, points.mean(axis=0)[:2])
         standing[index] = binary_opening(closed, np.ones(shortest))
     fade = max(1, round(_FADING * fps))
     ramp = np.minimum(np.arange(1, 2 * fade), np.arange(2 * fade - 1, 0, -1)) / fade
@@ -81,6 +84,16 @@ def find_contacts(places: Array, turns: Array, body: Body, fps: float) -> Contac
                 moved[:shift] = standing[index, -shift:]
             grip[index] = np.maximum(grip[index], share * moved)
     return Contacts(standing, grip)
+
+
+def _cut_slides(standing: NDArray[np.bool_], place: Array) -> None:
+    """End a contact where a foot has come further than :data:`SLIDE` from where the contact began; another begins."""
+    for start, stop in periods(standing):
+        begin = start
+        for frame in range(start + 1, stop):
+            if np.hypot(*(place[:, frame] - place[:, begin])) > SLIDE:
+                standing[frame] = False
+                begin = frame + 1 if frame + 1 < stop else frame
 
 
 def hold_feet(targets: Targets, body: Body, contacts: Contacts) -> Targets:
@@ -123,4 +136,3 @@ def _speed(points: Array, fps: float) -> Array:
     if points.shape[1] < 2:
         return np.zeros(points.shape[1])
     return np.sqrt((np.gradient(points[:2], axis=1) ** 2).sum(axis=0)) * fps
-

@@ -51,7 +51,9 @@ class Linkage:
         """The linkage of a robot with a floating base."""
         if not robot.floating_base:
             fix = "Give its root body a free joint."
-            raise InputError("motion cannot be put on a robot that is fixed", where=robot.path, fix=fix, code="bad_robot")
+            raise InputError(
+                "motion cannot be put on a robot that is fixed", where=robot.path, fix=fix, code="bad_robot"
+            )
         model = robot.compile()
         building = _Building()
         for body in range(1, model.nbody):
@@ -127,7 +129,7 @@ class Linkage:
         return places, turns
 
     def upright(self, joints: Array) -> tuple[Array, Array]:
-        """Origins ``(L, 3)`` and orientations ``(L, 3, 3)`` for one pose ``(J,)``, root at the origin, looking along x."""
+        """Origins ``(L, 3)`` and orientations ``(L, 3, 3)`` for one pose ``(J,)``, its root unturned at the origin."""
         pose = Pose(np.zeros((3, 1)), np.eye(3)[..., None], np.asarray(joints, dtype=np.float64)[:, None])
         places, turns = self.forward(pose)
         return places[..., 0], turns[..., 0]

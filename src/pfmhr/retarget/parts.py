@@ -13,11 +13,7 @@ JOINTS = REQUIRED_JOINTS + OPTIONAL_JOINTS
 
 SEGMENTS = (
     *("pelvis", "torso"),
-    *(
-        f"{side}_{part}"
-        for side in SIDES
-        for part in ("thigh", "shin", "foot", "upper_arm", "lower_arm", "hand")
-    ),
+    *(f"{side}_{part}" for side in SIDES for part in ("thigh", "shin", "foot", "upper_arm", "lower_arm", "hand")),
 )
 """What is turned as in the human."""
 BODIES = SEGMENTS + tuple(f"{side}_{part}" for side in SIDES for part in ("hip", "shoulder"))

@@ -91,9 +91,7 @@ def solve(
 
 
 class _Problem:
-    def __init__(
-        self, targets: Targets, body: Body, weights: Weights, standing: Array | None, ground: bool
-    ) -> None:
+    def __init__(self, targets: Targets, body: Body, weights: Weights, standing: Array | None, ground: bool) -> None:
         self._targets, self._body, self._weights, self._ground = targets, body, weights, ground
         self._limbs = _limbs(body)
         self._has_turn = set(body.turned_segments())

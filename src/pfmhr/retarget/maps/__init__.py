@@ -27,6 +27,8 @@ class SkeletonMap:
     part of the motion), "zero" (all joints at 0), or the number of a frame."""
     up: Literal["x", "y", "z"] = "y"
     """Which axis of a BVH file points up."""
+    metres: float = 0.01
+    """The unit of length in m. Only physical time depends on it."""
     hands: bool = True
     """Whether wrists hold data."""
     turns: dict[str, tuple[float, float, float]] = field(default_factory=dict)

@@ -34,7 +34,7 @@ def guess(names: Iterable[str]) -> dict[str, str]:
     left = {name: _bare(name) for name in names}
     found: dict[str, str] = {}
     for role, words in _MIDDLE.items():
-        match = _first(words, [(name, bare) for name, bare in left.items()])
+        match = _first(words, list(left.items()))
         if match:
             found[role] = match
     for side in SIDES:
@@ -63,7 +63,11 @@ def _without_side(name: str, side: str) -> str | None:
     """The name without its side, None if it is of another."""
     text = plain(name)
     letter = side[0]
-    patterns = (rf"(?i){side}", rf"^(?i:{letter})(?=[_. ])|(?<=[_. ])(?i:{letter})$", rf"^{letter.upper()}(?=[A-Z])|^{letter}(?=[A-Z])")
+    patterns = (
+        rf"(?i){side}",
+        rf"^(?i:{letter})(?=[_. ])|(?<=[_. ])(?i:{letter})$",
+        rf"^{letter.upper()}(?=[A-Z])|^{letter}(?=[A-Z])",
+    )
     for pattern in patterns:
         rest, count = re.subn(pattern, "", text, count=1)
         if count:
