@@ -1,7 +1,8 @@
 """BVH: a skeleton with its channels, then one line of numbers per frame.
 
 Channels are applied in the order in which the file lists them: ``R = R_first · R_second · R_third``, and a joint's
-offset comes before its rotation. A position channel replaces the offset. Files with such channels for every joint exist.
+offset comes before its rotation. A position channel replaces the offset; files with such channels for every joint
+exist.
 """
 
 from __future__ import annotations

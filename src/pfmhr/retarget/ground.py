@@ -96,12 +96,16 @@ def _cut_slides(standing: NDArray[np.bool_], place: Array) -> None:
                 begin = frame + 1 if frame + 1 < stop else frame
 
 
-def hold_feet(targets: Targets, body: Body, contacts: Contacts) -> Targets:
-    """Targets whose feet stay where they stand, and stand on the floor, during each contact."""
+def hold_feet(targets: Targets, turns: Array, body: Body, contacts: Contacts) -> Targets:
+    """Targets whose feet stay where they stand, and stand on the floor, during each contact.
+
+    Args:
+        turns: ``(L, 3, 3, T)`` of the links, as far as the robot could follow: its ankles may not reach the targets'.
+    """
     places = dict(targets.places)
     for index, side in enumerate(SIDES):
         name = f"{side}_foot"
-        turn = targets.turns[name]
+        turn = turns[body.link[name]]
         corners = np.stack([turned(turn, corner - body.point[name]) for corner in body.soles[side]])
         middle = corners.mean(axis=0)
         held = places[name].copy()

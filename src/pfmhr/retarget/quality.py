@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.motion import Motion
 from pfmhr.retarget.body import Body
 from pfmhr.retarget.ground import Contacts, periods, sole_points
-from pfmhr.retarget.linkage import Pose
+from pfmhr.retarget.linkage import Linkage, Pose
+from pfmhr.retarget.overlaps import OverlapFinder
 from pfmhr.retarget.parts import SIDES
 from pfmhr.retarget.rotations import Array, compose, inverse, logarithm, turned
 from pfmhr.retarget.targets import Targets
-from pfmhr.robots import Robot
 
 LARGEST_TURN_ERROR = 1.0
 """rad by which a link may be turned away from its target; a frame beyond it is left out."""
@@ -100,7 +99,7 @@ def judge(pose: Pose, targets: Targets, body: Body, contacts: Contacts, rolled: 
     soles = {side: sole_points(places, turns, body, side) for side in SIDES}
     lowest = np.minimum(*(points[:, 2].min(axis=0) for points in soles.values()))
     slips = _slips(soles, contacts)
-    share, pair, depth = _overlaps(pose, body.linkage.robot, max(1, round(targets.fps / OVERLAP_RATE)))
+    share, pair, depth = _overlap(pose, body.linkage, max(1, round(targets.fps / OVERLAP_RATE)))
     figures = Figures(
         frames=len(usable),
         seconds=round((len(usable) - 1) / targets.fps, 4),
@@ -142,25 +141,17 @@ def _slips(soles: dict[str, Array], contacts: Contacts) -> list[float]:
     return slips
 
 
-def _overlaps(pose: Pose, robot: Robot, stride: int) -> tuple[float, str, float]:
+def _overlap(pose: Pose, linkage: Linkage, stride: int) -> tuple[float, str, float]:
     """The share of frames in which links are within each other; the deepest pair, and how deep in m."""
-    model = robot.compile()
-    data = mujoco.MjData(model)
-    frames = range(0, pose.joints.shape[1], stride)
-    touching, pair, deepest = 0, "", 0.0
-    for frame in frames:
-        data.qpos[7:] = pose.joints[:, frame]
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_collision(model, data)
-        depths = -data.contact.dist
-        if not len(depths) or depths.max() <= DEEP:
-            continue
-        touching += 1
-        if depths.max() > deepest:
-            deepest = float(depths.max())
-            geoms = data.contact.geom[int(depths.argmax())]
-            pair = " and ".join(sorted(model.body(model.geom_bodyid[geom]).name for geom in geoms))
-    return touching / len(frames), pair, deepest
+    found = OverlapFinder(linkage).find(pose, stride)
+    deep = found.depth > DEEP
+    if not deep.any():
+        return 0.0, "", 0.0
+    worst = int(found.depth.argmax())
+    names = {link: body for body, link in linkage.body_link.items()}
+    pair = sorted(names[int(links[worst])] for links in (found.first, found.second))
+    frames = -(-pose.joints.shape[1] // stride)
+    return len(np.unique(found.frames[deep])) / frames, " and ".join(pair), float(found.depth[worst])
 
 
 def pieces(motion: Motion, usable: NDArray[np.bool_], shortest: float) -> list[Motion]:

@@ -18,7 +18,7 @@ from pfmhr.retarget.linkage import Pose
 from pfmhr.retarget.maps import SkeletonMap, find_map, require_rest
 from pfmhr.retarget.quality import Figures, judge, pieces
 from pfmhr.retarget.rotations import to_quaternions
-from pfmhr.retarget.solver import Weights
+from pfmhr.retarget.solver import Closeness, Weights
 from pfmhr.retarget.start import start_joints
 from pfmhr.retarget.targets import make_targets
 from pfmhr.retarget.windows import solve_windows
@@ -101,11 +101,12 @@ def retarget(
     height = floor_height(*body.linkage.forward(pose), body, targets.fps)
     targets = targets.raised(-height)
     pose = replace(pose, root_pos=pose.root_pos - np.array([[0.0], [0.0], [height]]))
-    contacts = find_contacts(*body.linkage.forward(pose), body, targets.fps)
+    places, turns = body.linkage.forward(pose)
+    contacts = find_contacts(places, turns, body, targets.fps)
     if config.hold_feet:
-        targets = hold_feet(targets, body, contacts)
+        targets = hold_feet(targets, turns, body, contacts)
     grip = contacts.grip if config.hold_feet else None
-    pose = solve_windows(targets, pose, body, config.weights, config.iterations, grip, ground=True)
+    pose = solve_windows(targets, pose, body, config.weights, config.iterations, Closeness(grip))
     verdict = judge(pose, targets, body, contacts, calibrated.rolled)
     motion = _motion(pose, body.linkage.robot, targets.fps, human, calibrated.notes)
     return Retargeted(motion, verdict.usable, contacts.standing.T.copy(), verdict.figures, config.shortest)

@@ -2,10 +2,11 @@
 
 Minimised is, summed over frames,
 
-    Σ (w_p |p − p*|)² + Σ ρ(w_r |log(R* Rᵀ)|)² + (w_q |q|)² + (λ f² |q₊ − 2 q + q₋|)² + Σ (w_g max(0, −z))²
+    Σ (w_p |p − p*|)² + Σ ρ(w_r |log(R* Rᵀ)|)² + (w_q |q|)² + (λ f² |q₊ − 2 q + q₋|)²
+    + Σ (w_g max(0, −z))² + Σ (w_o d)²
 
-with places p and turns R of segments, their targets p* and R*, joint angles q, the frame rate f, Huber's ρ and heights
-z of the soles. Accelerations couple three frames, so the system is banded; one banded Cholesky solves it. Joints at a
+with places p and turns R of segments, their targets p* and R*, joint angles q, the frame rate f, Huber's ρ, heights
+z of the soles and depths d by which links are within each other. Accelerations couple three frames, so the system is banded; one banded Cholesky solves it. Joints at a
 limit are held there while the gradient points outward.
 """
 
@@ -19,6 +20,7 @@ from scipy.linalg import lapack
 from pfmhr.errors import InputError
 from pfmhr.retarget.body import Body
 from pfmhr.retarget.linkage import Pose
+from pfmhr.retarget.overlaps import OverlapFinder, Overlaps
 from pfmhr.retarget.parts import SEGMENTS, SIDES
 from pfmhr.retarget.rotations import Array, compose, cross, exponential, inverse, logarithm, turned
 from pfmhr.retarget.targets import Targets
@@ -28,7 +30,8 @@ ROOT = 6
 _AT_LIMIT = 1e-6
 _LARGEST_STEP = 0.5
 """rad per frame and step."""
-_DAMPING = 1e-2
+_DAMPING, _DAMPING_CLOSE = 1e-2, 0.5
+"""Added to the diagonal. More where feet are held: a knee that is straight would overshoot."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,26 @@ class Weights:
     """Of joint angles: decides what targets leave open."""
     smoothness: float = 1e-3
     """λ in s²: independent of the frame rate."""
+    overlap: float = 30.0
+    """Of the depth by which links are within each other."""
     ground: float = 30.0
     """Of soles under the floor."""
     standing: float = 60.0
     """Of the place of a foot that stands."""
     huber: float = 0.35
     """rad beyond which an error of turn counts linearly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Closeness:
+    """What matters once a clip is nearly right: its floor, its own links, and feet that stand."""
+
+    standing: Array | None
+    """``(2, T)`` between 0 and 1: how far each foot, left and right, has to stay where its target is."""
+
+    def window(self, start: int, stop: int) -> Closeness:
+        """Frames ``start`` to ``stop``, exclusive."""
+        return Closeness(None if self.standing is None else self.standing[:, start:stop])
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +91,11 @@ def solve(
     body: Body,
     weights: Weights,
     iterations: int,
-    standing: Array | None = None,
-    ground: bool = False,
+    closeness: Closeness | None = None,
 ) -> Pose:
-    """Improve ``start`` for all frames together.
-
-    Args:
-        standing: ``(2, T)`` between 0 and 1: how far each foot, left and right, has to stay where its target is.
-        ground: keep soles above the floor.
-    """
-    problem = _Problem(targets, body, weights, standing, ground)
+    """Improve ``start`` for all frames together; with ``closeness``, soles stay above the floor as well, standing feet
+    where they are, and links out of each other."""
+    problem = _Problem(targets, body, weights, closeness)
     pose = start
     for _ in range(iterations):
         pose = problem.improve(pose)
@@ -91,11 +103,13 @@ def solve(
 
 
 class _Problem:
-    def __init__(self, targets: Targets, body: Body, weights: Weights, standing: Array | None, ground: bool) -> None:
-        self._targets, self._body, self._weights, self._ground = targets, body, weights, ground
+    def __init__(self, targets: Targets, body: Body, weights: Weights, closeness: Closeness | None) -> None:
+        self._targets, self._body, self._weights, self._ground = targets, body, weights, closeness is not None
         self._limbs = _limbs(body)
         self._has_turn = set(body.turned_segments())
-        self._stand = standing
+        self._stand = None if closeness is None else closeness.standing
+        self._damping = _DAMPING if closeness is None else _DAMPING_CLOSE
+        self._overlaps = OverlapFinder(body.linkage) if closeness is not None and weights.overlap else None
         robot = body.linkage.robot
         self._lower = robot.lower.astype(np.float64)[:, None]
         self._upper = robot.upper.astype(np.float64)[:, None]
@@ -134,6 +148,8 @@ class _Problem:
             columns = limb.columns()
             hessian[:, columns[:, None], columns] += jacobian.transpose(0, 2, 1) @ jacobian
             gradient[:, columns] += (error[:, None] @ jacobian)[:, 0]
+        if self._overlaps is not None:
+            self._add_overlaps(self._overlaps.find(pose), axes, anchors, hessian, gradient)
         return hessian, gradient
 
     def _add_segment(self, rows: _Rows, segment: str, places: Array, turns: Array) -> None:
@@ -158,9 +174,24 @@ class _Problem:
                 if under.any():
                     rows.add_height(link, point, -under * point[2], under)
 
+    def _add_overlaps(self, found: Overlaps, axes: Array, anchors: Array, hessian: Array, gradient: Array) -> None:
+        """Push links out of each other: ``(J, 3, T)`` axes and anchors of the hinges."""
+        moves = self._body.linkage.moves
+        apart = (moves[found.second].astype(np.float64) - moves[found.first]).T
+        arms = found.points - anchors[:, :, found.frames]
+        swept = np.cross(axes[:, :, found.frames], arms, axis=1)
+        rows = self._weights.overlap * apart * np.einsum("jam,am->jm", swept, found.way_out)
+        error = self._weights.overlap * found.depth
+        rank = np.arange(len(found)) - np.searchsorted(found.frames, found.frames)
+        for number in range(rank.max(initial=-1) + 1):  # at most one of a frame at a time
+            chosen = rank == number
+            frames, row = found.frames[chosen], rows[:, chosen].T
+            hessian[frames, ROOT:, ROOT:] += row[:, :, None] * row[:, None, :]
+            gradient[frames, ROOT:] += row * error[chosen, None]
+
     def _add_posture(self, pose: Pose, hessian: Array, gradient: Array) -> None:
         size = hessian.shape[1]
-        damping = np.full(size, _DAMPING)
+        damping = np.full(size, self._damping)
         damping[ROOT:] += self._weights.posture**2
         hessian[:, np.arange(size), np.arange(size)] += damping
         gradient[:, ROOT:] -= self._weights.posture**2 * pose.joints.T

@@ -7,7 +7,7 @@ import numpy as np
 from pfmhr.retarget.body import Body
 from pfmhr.retarget.linkage import Pose
 from pfmhr.retarget.rotations import Array, compose, exponential, inverse, logarithm
-from pfmhr.retarget.solver import Weights, solve
+from pfmhr.retarget.solver import Closeness, Weights, solve
 from pfmhr.retarget.targets import Targets
 
 WINDOW = 1024
@@ -22,16 +22,15 @@ def solve_windows(
     body: Body,
     weights: Weights,
     iterations: int,
-    standing: Array | None = None,
-    ground: bool = False,
+    closeness: Closeness | None = None,
 ) -> Pose:
     """Like :func:`solve`, window by window."""
     frames = targets.num_frames
     done: Pose | None = None
     for begin, end in _windows(frames):
         part = Pose(start.root_pos[:, begin:end], start.root_rot[..., begin:end], start.joints[:, begin:end])
-        held = None if standing is None else standing[:, begin:end]
-        solved = solve(targets.window(begin, end), part, body, weights, iterations, held, ground)
+        close = None if closeness is None else closeness.window(begin, end)
+        solved = solve(targets.window(begin, end), part, body, weights, iterations, close)
         done = solved if done is None else _joined(done, solved, done.joints.shape[1] - begin)
     assert done is not None
     return done
