@@ -147,9 +147,6 @@ class Report:
             **total([record.figures for record in self.records]),
             "faults": dict(faults.most_common()),
             "reasons": dict(Counter(failure.code for failure in self.failures).most_common()),
-            "worst_segments": dict(
-                Counter(each.figures.worst_segment for each in self.records if each.figures.worst_segment).most_common()
-            ),
             "processor_seconds": round(seconds, 1),
             "frames_per_processor_second": round(frames / max(seconds, 1e-9), 1),
         }

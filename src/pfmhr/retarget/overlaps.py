@@ -54,7 +54,9 @@ class OverlapFinder:
             mujoco.mj_collision(model, data)
             if data.ncon:
                 contact = data.contact
-                found.append((frame, contact.geom.copy(), contact.pos.copy(), contact.frame[:, :3].copy(), contact.dist.copy()))
+                found.append(
+                    (frame, contact.geom.copy(), contact.pos.copy(), contact.frame[:, :3].copy(), contact.dist.copy())
+                )
         return self._collected(found, pose)
 
     def _collected(self, found: list[tuple[int, NDArray[np.intp], Array, Array, Array]], pose: Pose) -> Overlaps:

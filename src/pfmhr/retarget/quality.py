@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +44,8 @@ class Figures:
     """Frames left out because a joint is too fast there."""
     dropped: int
     """Frames left out for either reason."""
-    worst_segment: str
-    """The segment that most frames are left out for; empty if none is."""
+    turned_away: dict[str, int]
+    """In how many frames each segment is turned too far away; those that never are stand not here."""
     place_error: float
     """Mean distance of key segments from their targets."""
     place_error_worst: float
@@ -106,7 +108,7 @@ def judge(pose: Pose, targets: Targets, body: Body, contacts: Contacts, rolled: 
         dropped_turn=int(twisted.sum()),
         dropped_speed=int(fast.sum()),
         dropped=int((~usable).sum()),
-        worst_segment=max(counts, key=lambda name: counts[name]) if twisted.any() else "",
+        turned_away={name: count for name, count in counts.items() if count},
         place_error=_rounded(distances.mean()),
         place_error_worst=_rounded(np.quantile(distances.max(axis=0), 0.99)),
         turn_error=_rounded(away.mean()),
@@ -162,7 +164,7 @@ def pieces(motion: Motion, usable: NDArray[np.bool_], shortest: float) -> list[M
     return [motion.frames(start, stop) for start, stop in periods(usable) if stop - start >= fewest]
 
 
-def total(figures: Sequence[Figures]) -> dict[str, float]:
+def total(figures: Sequence[Figures]) -> dict[str, Any]:
     """Figures of many clips: sums, means over frames, and the worst."""
     frames = sum(each.frames for each in figures)
     if not frames:
@@ -172,6 +174,9 @@ def total(figures: Sequence[Figures]) -> dict[str, float]:
         return _rounded(sum(getattr(each, name) * each.frames for each in figures) / frames)
 
     contacts = sum(each.contacts for each in figures)
+    turned_away = Counter[str]()
+    for each in figures:
+        turned_away.update(each.turned_away)
     return {
         "frames": frames,
         "hours": round(sum(each.seconds for each in figures) / 3600, 3),
@@ -179,6 +184,7 @@ def total(figures: Sequence[Figures]) -> dict[str, float]:
         "dropped_share": _rounded(sum(each.dropped for each in figures) / frames),
         "dropped_turn": sum(each.dropped_turn for each in figures),
         "dropped_speed": sum(each.dropped_speed for each in figures),
+        "turned_away": dict(turned_away.most_common()),
         "place_error": mean("place_error"),
         "turn_error": mean("turn_error"),
         "floor_depth_95": _rounded(np.quantile([each.floor_depth for each in figures], 0.95)),

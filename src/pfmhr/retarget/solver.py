@@ -30,7 +30,7 @@ ROOT = 6
 _AT_LIMIT = 1e-6
 _LARGEST_STEP = 0.5
 """rad per frame and step."""
-_DAMPING, _DAMPING_CLOSE = 1e-2, 0.5
+_DAMPING, _DAMPING_CLOSE = 1e-2, 5e-2
 """Added to the diagonal. More where feet are held: a knee that is straight would overshoot."""
 
 
