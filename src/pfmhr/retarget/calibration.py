@@ -27,6 +27,7 @@ from pfmhr.retarget.rotations import (
     exponential,
     frame_from,
     inverse,
+    logarithm,
     nearest_rotation,
     shortest_turn,
     turned,
@@ -37,6 +38,8 @@ _FAINT = 0.02
 """Weight of a relaxed limb's frame beside those of a bent one: it decides only where a limb never bends."""
 _ROLLED = 1.2
 """rad by which an ankle may be rolled against the shin; beyond it its rotation is wrong, as in some of CMU's files."""
+_BACKWARD = -0.2
+"""Cosine between a foot's direction and straight ahead, as the shin sees it, below which it is wrong as well."""
 _OFF_T_POSE = 0.6
 """rad by which limbs may be away from those of a T-pose in the pose that is said to be one."""
 
@@ -88,7 +91,7 @@ def calibrate(human: Human, skeleton: SkeletonMap, rest: str | int | None = None
     if not skeleton.hands or human.rotations is None:
         turns |= {f"{side}_hand": turns[f"{side}_lower_arm"] for side in SIDES}
     if rolled:
-        notes.append(f"ankles turned wrongly in {rolled} frames: the direction of the toes was used")
+        notes.append(f"ankles turned wrongly in {rolled} frames: mended from the toes and the frames around")
     return Calibrated(turns, joints.hips, joints.ankles, joints.leg, human.fps, rolled, (*human.notes, *notes))
 
 
@@ -296,8 +299,26 @@ def _mend_feet(turns: dict[str, Array], joints: _Joints) -> int:
         if wrong.any() and not wrong.all():
             level = nearest_rotation(np.einsum("jit,jkt,t->ik", pointed, turns[foot], (~wrong).astype(np.float64)))
             turns[foot] = np.where(wrong, np.einsum("ijt,jk->ikt", pointed, level), turns[foot])
-        wrong_in_any |= wrong
+        lost = _turned_back(shin, pointed)
+        if lost.any():
+            turns[foot] = _bridged(turns[foot], shin, lost)
+        wrong_in_any |= wrong | lost
     return int(wrong_in_any.sum())
+
+
+def _turned_back(shin: Array, pointed: Array) -> NDArray[np.bool_]:
+    """Frames ``(T,)`` in which a foot points backward from its shin, as none can."""
+    return (shin[:, 0] * pointed[:, 0]).sum(axis=0) < _BACKWARD
+
+
+def _bridged(foot: Array, shin: Array, lost: NDArray[np.bool_]) -> Array:
+    """The foot's turns, where they are lost with its angles to the shin taken from the frames around."""
+    if lost.all():
+        return shin
+    frames = np.arange(len(lost))
+    angles = logarithm(compose(inverse(shin), foot))
+    bridge = np.stack([np.interp(frames, frames[~lost], row[~lost]) for row in angles])
+    return np.where(lost, compose(shin, exponential(bridge)), foot)
 
 
 def _levelling(pointed: Array, joints: _Joints, side: str) -> Array:

@@ -54,9 +54,8 @@ class OverlapFinder:
             mujoco.mj_collision(model, data)
             if data.ncon:
                 contact = data.contact
-                found.append(
-                    (frame, contact.geom.copy(), contact.pos.copy(), contact.frame[:, :3].copy(), contact.dist.copy())
-                )
+                place, normal = contact.pos.copy(), contact.frame[:, :3].copy()  # the next frame overwrites them
+                found.append((frame, contact.geom.copy(), place, normal, contact.dist.copy()))
         return self._collected(found, pose)
 
     def _collected(self, found: list[tuple[int, NDArray[np.intp], Array, Array, Array]], pose: Pose) -> Overlaps:

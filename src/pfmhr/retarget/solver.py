@@ -5,9 +5,9 @@ Minimised is, summed over frames,
     Σ (w_p |p − p*|)² + Σ ρ(w_r |log(R* Rᵀ)|)² + (w_q |q|)² + (λ f² |q₊ − 2 q + q₋|)²
     + Σ (w_g max(0, −z))² + Σ (w_o d)²
 
-with places p and turns R of segments, their targets p* and R*, joint angles q, the frame rate f, Huber's ρ, heights
-z of the soles and depths d by which links are within each other. Accelerations couple three frames, so the system is banded; one banded Cholesky solves it. Joints at a
-limit are held there while the gradient points outward.
+with places p and turns R of segments, their targets p* and R*, joint angles q, the frame rate f, Huber's ρ, heights z
+of the soles and depths d by which links are within each other. Accelerations couple three frames, so the system is
+banded; one banded Cholesky solves it. Joints at a limit are held there while the gradient points outward.
 """
 
 from __future__ import annotations
