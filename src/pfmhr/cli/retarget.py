@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, progress_bar, remark, say
+from pfmhr.bench.machine import provenance
+from pfmhr.cli.console import print_json, print_table, progress_bar, remark, say, write_result
 from pfmhr.cli.options import at_least_one, refuse_replacing
 from pfmhr.errors import InputError
-from pfmhr.files import write_json
 from pfmhr.motion.formats import BY_SUFFIX
 from pfmhr.retarget.batch import Report, RetargetFile, Task, make_tasks, retarget_files, retarget_one
 from pfmhr.retarget.retargeting import RetargetConfig
@@ -63,7 +63,7 @@ def retarget(
         jobs: processes at once; default: one per core.
         engine: processes on this machine, or tasks of a Ray cluster.
         attempts: how often a file whose process dies is tried.
-        output: also write the JSON here.
+        output: also write figures of all files here, as JSON.
         json: print one JSON object.
     """
     at_least_one(jobs=jobs, attempts=attempts)
@@ -81,8 +81,7 @@ def retarget(
         with progress_bar("retargeting") as progress:
             report = retarget_files(work, tasks, out, engine, jobs, attempts, progress)
     content = _content(report, out)
-    if output is not None:
-        write_json(output, content)
+    write_result(output, _measured(report, output))
     if json:
         print_json(content)
     else:
@@ -101,6 +100,19 @@ def _content(report: Report, out: Path) -> dict[str, Any]:
         "files": [asdict(record) for record in report.records],
         "failed": [asdict(failure) for failure in report.failures],
         "copies": report.copies,
+    }
+
+
+def _measured(report: Report, output: Path | None) -> dict[str, Any]:
+    """What stays worth knowing of many files: figures of all, and the files that most frames are left out of."""
+    if output is None:
+        return {}
+    worst = sorted(report.records, key=lambda record: -record.figures.dropped)[:20]
+    return {
+        "summary": report.summary(),
+        "failed": [asdict(failure) for failure in report.failures],
+        "most_dropped": {record.label: record.figures.dropped for record in worst if record.figures.dropped},
+        **provenance(),
     }
 
 

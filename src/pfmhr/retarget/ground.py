@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import binary_closing, binary_opening
+from scipy.ndimage import binary_closing, binary_opening, gaussian_filter1d, maximum_filter1d
 
 from pfmhr.retarget.body import Body
 from pfmhr.retarget.parts import SIDES
@@ -23,6 +23,10 @@ _SHORTEST = 0.1
 """s that a contact lasts at least."""
 _FADING = 0.1
 """s in which a foot is let go, and taken, before and after it."""
+_SHALLOW = 0.02
+"""m under the floor that need no lifting."""
+_SPREAD = 0.1
+"""s before and after a frame over which it is lifted."""
 _FEW = 3
 """Fewer frames than this say nothing of the floor."""
 
@@ -48,6 +52,22 @@ def floor_height(places: Array, turns: Array, body: Body, fps: float) -> float:
     if len(heights) > _FEW:
         return float(np.median(heights))
     return float(np.quantile(np.minimum(lows["left"], lows["right"]), 0.1))
+
+
+def clearance(places: Array, turns: Array, body: Body, fps: float) -> Array:
+    """How much higher ``(T,)`` in m a clip has to be, frame by frame, for no link to be under the floor at height 0.
+
+    Hands that carry a human, as in a handstand, are on other arms in a robot: its feet may come too low. What is needed
+    is spread over the frames around, so that nothing jumps. Small depths are left to the solver.
+    """
+    lowest = places[:, 2].min(axis=0)
+    for side in SIDES:
+        lowest = np.minimum(lowest, sole_points(places, turns, body, side)[:, 2].min(axis=0))
+    needed = np.where(lowest < -_SHALLOW, -lowest, 0.0)
+    if not needed.any():
+        return needed
+    reach = max(1, round(_SPREAD * fps))
+    return gaussian_filter1d(maximum_filter1d(needed, 2 * reach + 1), 0.5 * reach, mode="nearest")
 
 
 @dataclass(frozen=True)

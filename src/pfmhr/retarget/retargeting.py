@@ -12,7 +12,7 @@ from pfmhr.motion import Motion
 from pfmhr.motion.frame_rate import require_rate
 from pfmhr.retarget.body import Body
 from pfmhr.retarget.calibration import calibrate
-from pfmhr.retarget.ground import find_contacts, floor_height, hold_feet
+from pfmhr.retarget.ground import clearance, find_contacts, floor_height, hold_feet
 from pfmhr.retarget.human import Human
 from pfmhr.retarget.linkage import Pose
 from pfmhr.retarget.maps import SkeletonMap, find_map, require_rest
@@ -20,7 +20,7 @@ from pfmhr.retarget.quality import Figures, judge, pieces
 from pfmhr.retarget.rotations import to_quaternions
 from pfmhr.retarget.solver import Closeness, Weights
 from pfmhr.retarget.start import start_joints
-from pfmhr.retarget.targets import make_targets
+from pfmhr.retarget.targets import Targets, make_targets
 from pfmhr.retarget.windows import solve_windows
 from pfmhr.robots import Robot
 
@@ -99,8 +99,9 @@ def retarget(
     begin = Pose(targets.places["pelvis"], targets.turns["pelvis"], start_joints(targets, body))
     pose = solve_windows(targets, begin, body, config.weights, config.iterations)
     height = floor_height(*body.linkage.forward(pose), body, targets.fps)
-    targets = targets.raised(-height)
-    pose = replace(pose, root_pos=pose.root_pos - np.array([[0.0], [0.0], [height]]))
+    targets, pose = _raised(targets, pose, np.full(targets.num_frames, -height))
+    lift = clearance(*body.linkage.forward(pose), body, targets.fps)
+    targets, pose = _raised(targets, pose, lift)
     places, turns = body.linkage.forward(pose)
     contacts = find_contacts(places, turns, body, targets.fps)
     if config.hold_feet:
@@ -110,6 +111,11 @@ def retarget(
     verdict = judge(pose, targets, body, contacts, calibrated.rolled)
     motion = _motion(pose, body.linkage.robot, targets.fps, human, calibrated.notes)
     return Retargeted(motion, verdict.usable, contacts.standing.T.copy(), verdict.figures, config.shortest)
+
+
+def _raised(targets: Targets, pose: Pose, height: NDArray[np.float64]) -> tuple[Targets, Pose]:
+    x, y, z = pose.root_pos
+    return targets.raised(height), replace(pose, root_pos=np.stack([x, y, z + height]))
 
 
 def _at_rate(human: Human, fps: float | None, skeleton: SkeletonMap) -> Human:

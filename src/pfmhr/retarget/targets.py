@@ -36,10 +36,10 @@ class Targets:
         """T."""
         return self.places["pelvis"].shape[1]
 
-    def raised(self, height: float) -> Targets:
-        """All places higher by ``height`` in m."""
-        lift = np.array([[0.0], [0.0], [height]])
-        return replace(self, places={name: place + lift for name, place in self.places.items()})
+    def raised(self, height: Array) -> Targets:
+        """All places higher by ``height`` ``(T,)`` in m."""
+        places = {name: np.stack([place[0], place[1], place[2] + height]) for name, place in self.places.items()}
+        return replace(self, places=places)
 
     def window(self, start: int, stop: int) -> Targets:
         """Frames ``start`` to ``stop``, exclusive."""
