@@ -19,7 +19,7 @@ from pfmhr.retarget.maps import SkeletonMap, find_map, require_rest
 from pfmhr.retarget.quality import Figures, judge, pieces
 from pfmhr.retarget.rotations import to_quaternions
 from pfmhr.retarget.solver import Closeness, Weights
-from pfmhr.retarget.start import start_joints
+from pfmhr.retarget.start import start_pose
 from pfmhr.retarget.targets import Targets, make_targets
 from pfmhr.retarget.windows import solve_windows
 from pfmhr.robots import Robot
@@ -96,8 +96,7 @@ def retarget(
     if targets.num_frames > MOST_FRAMES:
         fix = "Split it into several files."
         raise InputError("too long a clip", expected=f"at most {MOST_FRAMES:,} frames", fix=fix, code="too_large")
-    begin = Pose(targets.places["pelvis"], targets.turns["pelvis"], start_joints(targets, body))
-    pose = solve_windows(targets, begin, body, config.weights, config.iterations)
+    pose = solve_windows(targets, start_pose(targets, body), body, config.weights, config.iterations)
     height = floor_height(*body.linkage.forward(pose), body, targets.fps)
     targets, pose = _raised(targets, pose, np.full(targets.num_frames, -height))
     lift = clearance(*body.linkage.forward(pose), body, targets.fps)

@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 
 from pfmhr.retarget.body import Body
+from pfmhr.retarget.linkage import Pose
 from pfmhr.retarget.parts import SIDES
 from pfmhr.retarget.rotations import Array, compose, inverse, logarithm
 from pfmhr.retarget.targets import Targets
@@ -85,6 +86,15 @@ class _Chain:
         raise AssertionError
 
 
+def start_pose(targets: Targets, body: Body) -> Pose:
+    """A pose of every frame in which every link is turned about as it should be."""
+    # Some robots have their root in the pelvis, others in the torso.
+    root = "torso" if body.link["torso"] == 0 else "pelvis"
+    turn = np.einsum("ijt,kj->ikt", targets.turns[root], body.turn[root])
+    place = targets.places[root] - np.einsum("ijt,j->it", turn, body.place[root])
+    return Pose(place, turn, start_joints(targets, body))
+
+
 def start_joints(targets: Targets, body: Body) -> Array:
     """Joint angles ``(J, T)`` within the limits that turn every link about as it should be."""
     robot = body.linkage.robot
@@ -93,6 +103,8 @@ def start_joints(targets: Targets, body: Body) -> Array:
     joints = joints.astype(np.float64)
     for base, end in _PAIRS:
         chain = _chain(body, base, end, middle)
+        if chain is None and (chain := _chain(body, end, base, middle)) is not None:
+            base, end = end, base  # a robot whose root is its torso: the waist turns the pelvis
         if chain is None:
             continue
         wanted = compose(inverse(targets.turns[base]), targets.turns[end])
