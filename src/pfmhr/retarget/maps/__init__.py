@@ -85,9 +85,9 @@ def find_map(names: tuple[str, ...]) -> SkeletonMap:
     Raises:
         InputError: none fits; it lists the joints and says, as the text of a map, which might be which.
     """
-    for built_in in map(load_map, BUILT_IN):
-        if built_in.columns(names) is not None:
-            return built_in
+    fitting = [(len(columns), each) for each in map(load_map, BUILT_IN) if (columns := each.columns(names)) is not None]
+    if fitting:
+        return max(fitting, key=lambda pair: pair[0])[1]  # of equals the first: toes tell some apart
     guessed = guess(names)
     missing = [role for role in REQUIRED_JOINTS if role not in guessed]
     lacking = f" It does not know: {', '.join(missing)}." if missing else ""
