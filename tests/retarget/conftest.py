@@ -123,7 +123,7 @@ def g1_body(g1: Robot) -> Body:
 @pytest.fixture
 def bvh_text() -> Callable[..., str]:
     """Writes a BVH of the joints of a map, so that nothing of others is needed."""
-    from tests.retarget.skeletons import bvh_of_a_walk
+    from pfmhr.retarget.example import bvh_of_a_walk
 
     return bvh_of_a_walk
 

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from pfmhr.errors import InputError
 from pfmhr.retarget.bvh import parse_bvh, read_bvh
-from tests.retarget.skeletons import bvh_of_a_walk
+from pfmhr.retarget.example import bvh_of_a_walk
 
 TWO = """HIERARCHY
 ROOT Hips

@@ -18,7 +18,7 @@ from pfmhr.retarget.maps import BUILT_IN, find_map
 from pfmhr.retarget.maps.guessing import guess
 from pfmhr.retarget.parts import SEGMENTS
 from pfmhr.retarget.rotations import compose, inverse, logarithm
-from tests.retarget.skeletons import BONES, bvh_of_a_walk
+from pfmhr.retarget.example import BONES, bvh_of_a_walk
 
 Swing = Callable[..., Pose]
 Make = Callable[..., Human]

@@ -30,8 +30,8 @@ class Command:
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "motion files": (
         Command("check", "check:check", "Is each motion file what it claims to be?"),
-        Command("retarget", "retarget:retarget", "Put human motion on a robot: BVH, MimicKit, SMPL"),
         Command("convert", "convert:convert", "Write a motion in another format, at another rate"),
+        Command("retarget", "retarget:retarget", "Put human motion on a robot: BVH, MimicKit, SMPL"),
     ),
     "poses": (
         Command("corpus build", "corpus:build", "Collect the poses of motion files and folders"),

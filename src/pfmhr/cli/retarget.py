@@ -76,7 +76,7 @@ def retarget(
         report = retarget_one(work, Task(sources[0], out, sources[0].name))
     else:
         if out.is_file():
-            raise InputError("this is a file; several results need a folder", where=out, code="not_a_folder")
+            raise InputError("this is a file; several results need a folder", where=out)
         tasks = make_tasks(sources, out, format)  # type: ignore[arg-type]
         with progress_bar("retargeting") as progress:
             report = retarget_files(work, tasks, out, engine, jobs, attempts, progress)

@@ -1,8 +1,12 @@
-"""A BVH file made here: a Mixamo-like skeleton that walks in place."""
+"""A BVH file by formula: a skeleton with Mixamo's names walks. For trying things out, and for tests."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+
+from pfmhr.files import write_atomically
 
 BONES: tuple[tuple[str, str, tuple[float, float, float]], ...] = (
     ("Hips", "", (0.0, 95.0, 0.0)),
@@ -28,8 +32,14 @@ BONES: tuple[tuple[str, str, tuple[float, float, float]], ...] = (
 """Name, parent, offset in cm; y up, looking along z, in a T-pose."""
 
 
+def write_example(path: str | Path, seconds: float = 4.0) -> None:
+    """Write a BVH file of somebody who marches on the spot, at 60 Hz."""
+    text = bvh_of_a_walk(frames=round(60 * seconds) + 1, fps=60.0)
+    write_atomically(Path(path), lambda handle: handle.write(text.encode()))
+
+
 def bvh_of_a_walk(frames: int = 60, fps: float = 30.0, prefix: str = "") -> str:
-    """The text of the file."""
+    """The text of such a file; ``prefix`` stands before every joint's name."""
     lines = ["HIERARCHY", *_joint("", "", prefix), "MOTION", f"Frames: {frames}", f"Frame Time: {1 / fps:.6f}"]
     time = np.arange(frames) / fps
     order = _order("")
