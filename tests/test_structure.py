@@ -11,7 +11,21 @@ import pfmhr
 
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
-    *("text", "errors", "layout", "foreign", "files", "native", "robots", "motion", "parallel", "retarget", "corpus", "inputs", "training"),
+    *(
+        "text",
+        "errors",
+        "layout",
+        "foreign",
+        "files",
+        "native",
+        "robots",
+        "motion",
+        "parallel",
+        "retarget",
+        "corpus",
+        "inputs",
+        "training",
+    ),
     *("prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments"),
     *("report", "viewer", "cli"),
 )

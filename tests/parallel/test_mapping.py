@@ -131,7 +131,8 @@ from tests.parallel.works import Work
 folder = Path(sys.argv[1])
 items = [*range(6), "slow", *range(6, 12)]
 if __name__ == "__main__":
-    for outcome in map_resumed(Work(folder), items, [str(i) for i in items], Journal(folder / "journal.jsonl", ""), workers=1):
+    journal = Journal(folder / "journal.jsonl", "")
+    for outcome in map_resumed(Work(folder), items, list(map(str, items)), journal, workers=1):
         print(outcome.result, flush=True)
 """
 

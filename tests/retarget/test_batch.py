@@ -98,7 +98,9 @@ def test_killed_in_the_middle_the_same_command_goes_on(tmp_path: Path, bvh_text:
     first.wait()
     done = {json.loads(line)["key"].split()[0] for line in journal.read_text().splitlines()[1:-1]}
     stamps = {name: (out / f"{name[0]}.npz").stat().st_mtime_ns for name in done}
-    assert 1 <= len(done) < 8 and not list(out.rglob("*.tmp")) + [path for path in out.rglob("*.npz") if not path.stat().st_size]
+    assert 1 <= len(done) < 8 and not list(out.rglob("*.tmp")) + [
+        path for path in out.rglob("*.npz") if not path.stat().st_size
+    ]
     again = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     content = json.loads(again.stdout)

@@ -13,12 +13,12 @@ from pfmhr.errors import InputError
 from pfmhr.retarget import Body, Human, SkeletonMap, load_map, retarget
 from pfmhr.retarget.bvh import parse_bvh
 from pfmhr.retarget.calibration import calibrate
+from pfmhr.retarget.example import BONES, bvh_of_a_walk
 from pfmhr.retarget.linkage import Pose
 from pfmhr.retarget.maps import BUILT_IN, find_map
 from pfmhr.retarget.maps.guessing import guess
 from pfmhr.retarget.parts import SEGMENTS
 from pfmhr.retarget.rotations import compose, inverse, logarithm
-from pfmhr.retarget.example import BONES, bvh_of_a_walk
 
 Swing = Callable[..., Pose]
 Make = Callable[..., Human]
@@ -133,9 +133,7 @@ def test_a_foot_that_points_backward_takes_its_angles_from_the_frames_around(
     assert degrees_apart(mended.turns["left_foot"], sound.turns["left_foot"]).max() < 5.0
 
 
-def test_what_is_not_finite_is_refused_where_it_matters(
-    skeleton: SkeletonMap, swinging: Swing, human_of: Make
-) -> None:
+def test_what_is_not_finite_is_refused_where_it_matters(skeleton: SkeletonMap, swinging: Swing, human_of: Make) -> None:
     human = human_of(swinging())
     assert human.rotations is not None
     broken = human.rotations.copy()

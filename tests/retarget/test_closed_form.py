@@ -16,7 +16,9 @@ from pfmhr.retarget.solver import Weights
 
 Swing = Callable[..., Pose]
 Make = Callable[..., Human]
-EXACT = RetargetConfig(hold_feet=False, weights=Weights(posture=0.0, smoothness=0.0, ground=0.0, overlap=0.0), iterations=8)
+EXACT = RetargetConfig(
+    hold_feet=False, weights=Weights(posture=0.0, smoothness=0.0, ground=0.0, overlap=0.0), iterations=8
+)
 
 
 def test_a_scaled_copy_of_the_robot_comes_back_to_its_joint_angles(
@@ -69,9 +71,9 @@ def test_the_place_where_a_clip_starts_moves_the_root_and_nothing_else(
 ) -> None:
     human = human_of(swinging())
     here = retarget(human, toy, None, skeleton).motion
-    there = retarget(replace(human, positions=human.positions + [3.0, -2.0, 5.0]), toy, None, skeleton).motion
+    there = retarget(replace(human, positions=human.positions + np.array([3.0, -2.0, 5.0])), toy, None, skeleton).motion
     assert np.abs(here.joint_pos - there.joint_pos).max() < 1e-4
-    assert np.abs(here.root_pos + [3.0, -2.0, 0.0] - there.root_pos).max() < 1e-4
+    assert np.abs(here.root_pos + np.array([3.0, -2.0, 0.0]) - there.root_pos).max() < 1e-4
 
 
 def test_the_order_of_joints_in_a_file_does_not_matter(
@@ -153,7 +155,9 @@ def test_ten_minutes_need_no_more_memory_than_their_own_numbers_and_one_window(
     assert peak < 800e6
 
 
-def test_physical_time_lets_a_flight_fall_at_g(toy: Body, skeleton: SkeletonMap, swinging: Swing, human_of: Make) -> None:
+def test_physical_time_lets_a_flight_fall_at_g(
+    toy: Body, skeleton: SkeletonMap, swinging: Swing, human_of: Make
+) -> None:
     """A human twice as large falls at g in its own world; shrunk alone, it would fall at half of it."""
     time = np.arange(40) / 60.0
     one = swinging(1)

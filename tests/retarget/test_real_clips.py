@@ -20,7 +20,11 @@ from pfmhr.robots import Robot, body_poses
 
 KEYS = (
     "torso_link",
-    *(f"{side}_{part}_link" for side in SIDES for part in ("knee", "ankle_roll", "elbow", "wrist_yaw", "shoulder_roll")),
+    *(
+        f"{side}_{part}_link"
+        for side in SIDES
+        for part in ("knee", "ankle_roll", "elbow", "wrist_yaw", "shoulder_roll")
+    ),
 )
 OURS_ALONE = ("jump", "backflip", "sideflip")
 RETARGETED: dict[str, Retargeted] = {}

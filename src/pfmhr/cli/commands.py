@@ -85,6 +85,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("bench prior", "bench:prior", "Speed of a training step"),
         Command("bench score", "bench:score", "Speed of the score"),
         Command("bench distance", "bench:distance", "Speed of labelling poses with distances"),
+        Command("bench retarget", "bench:retarget", "Speed of putting human motion on a robot"),
         Command("bench sim", "bench:sim", "Speed of stepping many robots"),
         Command("completion", "completion:completion", "A script that lets a shell complete all of this"),
     ),

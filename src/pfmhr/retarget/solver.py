@@ -154,14 +154,14 @@ class _Problem:
 
     def _add_segment(self, rows: _Rows, segment: str, places: Array, turns: Array) -> None:
         part, link = _part(segment), self._body.link[segment]
-        weight: Array | float = self._weights.place.get(part, 0.0)
+        weight: Array | float = place_weight(self._weights, segment)
         if part == "foot" and self._stand is not None:
             side = SIDES.index(segment.split("_")[0])
             weight = weight + (self._weights.standing - weight) * self._stand[side]
         if np.any(weight):
             point = places[link] + turned(turns[link], self._body.point[segment])
             rows.add_place(link, point, weight * (self._targets.places[segment] - point), weight)
-        weight = self._weights.turn.get(part, 0.0)
+        weight = turn_weight(self._weights, segment)
         if weight and segment in self._has_turn:
             error = logarithm(compose(self._targets.turns[segment], inverse(turns[link])))
             size = np.sqrt((error**2).sum(axis=0))
@@ -285,6 +285,16 @@ def _limbs(body: Body) -> list[_Limb]:
         _Limb(segments, [int(joint) for joint in np.flatnonzero(moves[[body.link[s] for s in segments]].any(axis=0))])
         for segments in groups.values()
     ]
+
+
+def place_weight(weights: Weights, segment: str) -> float:
+    """What a segment's place matters, in 1/m."""
+    return weights.place.get(_part(segment), 0.0)
+
+
+def turn_weight(weights: Weights, segment: str) -> float:
+    """What a segment's turn matters, in 1/rad."""
+    return weights.turn.get(_part(segment), 0.0)
 
 
 def _part(segment: str) -> str:
