@@ -180,9 +180,9 @@ def retarget_files(
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Report:
     """Retarget files into a folder. The same call goes on after any interruption."""
-    work.body, work.skeleton  # noqa: B018  what is wrong with them is told before anything starts
+    purpose = _purpose(work)  # what is wrong with the robot or the map is told before anything starts
     with exclusive(out):
-        journal = Journal(out / JOURNAL, _purpose(work))
+        journal = Journal(out / JOURNAL, purpose)
         report = Report(copies=find_copies(tasks))
         tasks = [task for task in tasks if task.label not in report.copies]
         keys = [_key(task) for task in tasks]

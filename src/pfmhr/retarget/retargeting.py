@@ -140,8 +140,8 @@ def _motion(pose: Pose, robot: Robot, fps: float, human: Human, notes: tuple[str
     return Motion(
         joint_pos=_within(pose.joints.T, robot),
         fps=fps,
-        root_pos=pose.root_pos.T,
-        root_quat=to_quaternions(pose.root_rot),
+        root_pos=pose.root_pos.T.astype(np.float32),
+        root_quat=to_quaternions(pose.root_rot).astype(np.float32),
         joint_names=robot.joint_names,
         robot=robot.name,
         loop=human.loop,

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import cho_solve_banded, cholesky_banded
 
 from pfmhr.errors import InputError
 from pfmhr.retarget.body import Body
@@ -314,8 +314,11 @@ def _solve_banded(hessian: Array, gradient: Array, coupling: list[Array], free: 
     for apart, values in enumerate(coupling, start=1):
         both = free[apart:, ROOT:] * free[:-apart, ROOT:]
         band[: frames - apart, ROOT:, apart * size] = values[:, None] * both
-    factor, failed = lapack.dpbtrf(band.reshape(frames * size, width + 1).T, lower=1, overwrite_ab=1)
-    if failed:
-        raise InputError("the targets lead to no pose", fix="Are the positions finite and of a body?", code="no_pose")
-    step, _ = lapack.dpbtrs(factor, (gradient * free).reshape(-1), lower=1, overwrite_b=1)
+    transposed = band.reshape(frames * size, width + 1).T
+    try:
+        factor = cholesky_banded(transposed, overwrite_ab=True, lower=True, check_finite=False)
+    except np.linalg.LinAlgError as error:
+        fix = "Are the positions finite and of a body?"
+        raise InputError("the targets lead to no pose", fix=fix, code="no_pose") from error
+    step = cho_solve_banded((factor, True), (gradient * free).reshape(-1), overwrite_b=True, check_finite=False)
     return step.reshape(frames, size)

@@ -28,7 +28,7 @@ def to_hinges(robot: Robot, values: NDArray[np.floating]) -> NDArray[np.floating
         good = np.isfinite(angles[:, joints]).all(axis=1)
         rotations = Rotation.from_rotvec(angles[good][:, joints])
         if good.any():
-            angles[np.ix_(good, joints)] = _followed(_decomposed(rotations, axes), axes)
+            angles[good, joints[0] : joints[0] + 3] = _followed(_decomposed(rotations, axes), axes)
     return angles
 
 
@@ -41,7 +41,7 @@ def from_hinges(robot: Robot, angles: NDArray[np.floating]) -> NDArray[np.floati
         turned = Rotation.identity(int(good.sum()))
         for joint, axis in zip(joints, axes, strict=True):
             turned = turned * Rotation.from_rotvec(values[good][:, [joint]] * axis)
-        values[np.ix_(good, joints)] = turned.as_rotvec()
+        values[good, joints[0] : joints[0] + 3] = turned.as_rotvec()
     return values
 
 
