@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
-SOURCES := pyproject.toml constraints.txt hatch_build.py src/pfmhr/motion/_table.c src/pfmhr/corpus/_gather.c
+SOURCES := pyproject.toml constraints.txt
 
 .PHONY: setup setup-dev demo test test-slow test-browser lint docs results bench clean
 
@@ -11,11 +11,11 @@ setup-dev: .venv/.ready-dev
 
 .venv/.ready: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(INSTALL) -e '.[tracking]'
+	$(INSTALL) -e '.[fast,tracking]'
 	touch $@
 
 .venv/.ready-dev: .venv/.ready
-	$(INSTALL) -e '.[dev,mjlab,ray,tracking,viewer]'
+	$(INSTALL) -e '.[dev,fast,mjlab,ray,tracking,viewer]'
 	touch $@
 
 .venv/.ready-docs: .venv/.ready

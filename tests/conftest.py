@@ -207,6 +207,53 @@ class RawFiles:
         )
 
     @classmethod
+    def named(cls, motion: Motion, robot: Robot, object: bool = False, **changes: Any) -> dict[str, Any]:
+        """The arrays of a holosoma file: world, robot, a fixed link beside every third body, perhaps an object.
+
+        The root's seven columns are before the joints; ``changes`` replace arrays, and None leaves one out.
+        """
+        positions, quaternions = body_poses(robot, motion.root_pos, motion.root_quat, motion.joint_pos)
+        world = np.zeros((motion.num_frames, 3)), np.tile([1.0, 0, 0, 0], (motion.num_frames, 1))
+        bodies = [("world", *world)]
+        for body, name in enumerate(robot.body_names):
+            bodies.append((name, positions[:, body], quaternions[:, body]))
+            if body % 3 == 0:
+                bodies.append((f"{name}_sphere", positions[:, body] + [0.0, 0.0, 0.1], quaternions[:, body]))
+        arrays: dict[str, Any] = {
+            "fps": [int(motion.fps)],
+            "joint_pos": np.concatenate(
+                [motion.root_pos, motion.root_quat, motion.joint_pos], axis=1, dtype=np.float64
+            ),
+            "joint_vel": np.zeros((motion.num_frames, 6 + robot.num_joints)),
+            "joint_names": list(motion.joint_names),
+        }
+        if object:
+            bodies.append(("box_link", world[0] + 2.0, world[1]))
+            arrays |= {"object_pos_w": world[0] + 2.0, "object_quat_w": world[1]}
+        arrays["body_names"] = [name for name, _, _ in bodies]
+        arrays["body_pos_w"] = np.stack([position for _, position, _ in bodies], axis=1)
+        arrays["body_quat_w"] = np.stack([quaternion for _, _, quaternion in bodies], axis=1)
+        arrays |= {f"body_{kind}_vel_w": np.zeros_like(arrays["body_pos_w"]) for kind in ("lin", "ang")}
+        return {name: values for name, values in {**arrays, **changes}.items() if values is not None}
+
+    @classmethod
+    def isaac(cls, motion: Motion, robot: Robot) -> bytes:
+        """BeyondMimic's file from Isaac Lab: joints and bodies level by level, no names."""
+        positions, quaternions = body_poses(robot, motion.root_pos, motion.root_quat, motion.joint_pos)
+        bodies = [robot.body_names.index(name) for name in robot.breadth_first_bodies]
+        joints = motion.joint_pos[:, robot.joint_indices(robot.breadth_first_names)]
+        return cls.npz(
+            fps=[int(motion.fps)], joint_pos=joints, body_pos_w=positions[:, bodies], body_quat_w=quaternions[:, bodies]
+        )
+
+    @classmethod
+    def omniretarget(cls, motion: Motion, extra: int = 0) -> bytes:
+        """Drake's rows: the quaternion before the position; ``extra`` columns of an object behind; no names."""
+        behind = np.full((motion.num_frames, extra), 0.5)
+        rows = np.concatenate([motion.root_quat, motion.root_pos, motion.joint_pos, behind], axis=1)
+        return cls.npz(qpos=rows, fps=motion.fps)
+
+    @classmethod
     def one_of_each(cls, motion: Motion, robot: Robot) -> dict[str, bytes]:
         """A valid file of every format and packing, by label."""
         csv = cls.unitree_csv(motion)
@@ -229,7 +276,10 @@ class RawFiles:
             "asap": cls.asap(motion),
             "asap_zlib": zlib.compress(cls.asap(motion, protocol=2)),
             "mjlab": cls.mjlab(motion, robot),
+            "holosoma": cls.npz(**cls.named(motion, robot, object=True)),
+            "isaac": cls.isaac(motion, robot),
             "qpos": cls.qpos(motion),
+            "omniretarget": cls.omniretarget(motion, extra=7),
         }
 
 

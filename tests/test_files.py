@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pfmhr.errors import InputError
-from pfmhr.files import make_folder, read_json, save_figure, write_atomically
+from pfmhr.files import make_folder, save_figure, write_atomically
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
@@ -85,16 +85,6 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(InputError, match="file/inside"):
         write_atomically(tmp_path / "file" / "inside", lambda handle: handle.write(b""))
-
-
-def test_json_that_cannot_be_read_is_named_and_a_missing_file_is_left_to_the_caller(tmp_path: Path) -> None:
-    (tmp_path / "half.json").write_text('{"a": 1')
-    with pytest.raises(InputError, match=r"half\.json: unreadable JSON") as refused:
-        read_json(tmp_path / "half.json", "bad_run")
-    assert refused.value.code == "bad_run"
-    for missing in (tmp_path / "nowhere.json", tmp_path / "half.json" / "inside"):
-        with pytest.raises(FileNotFoundError):
-            read_json(missing, "bad_run")
 
 
 def test_a_folder_where_a_file_is_is_refused(tmp_path: Path) -> None:

@@ -11,23 +11,10 @@ import pfmhr
 
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
-    *(
-        "text",
-        "errors",
-        "layout",
-        "foreign",
-        "files",
-        "native",
-        "robots",
-        "motion",
-        "parallel",
-        "retarget",
-        "corpus",
-        "inputs",
-        "training",
-    ),
-    *("prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments"),
-    *("report", "viewer", "cli"),
+    *("text", "errors", "layout", "foreign", "files", "robots", "motion", "provenance"),
+    *("parallel", "retarget", "corpus", "inputs"),
+    *("learning", "prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments"),
+    *("viewer", "report", "cli"),
 )
 
 

@@ -20,6 +20,8 @@ Array = Tensor | NDArray[Any]
 
 BROKEN = 1e6
 """rad: no joint is here; squares of such numbers would overflow."""
+SHORTEST_TURN = 1e-6
+"""A quaternion shorter than this points nowhere."""
 SHORTEST_STEP, LONGEST_STEP = 1e-6, 1e4
 """s: time steps of a controller lie far within."""
 
@@ -27,13 +29,23 @@ SHORTEST_STEP, LONGEST_STEP = 1e-6, 1e4
 def as_floats(values: Any, what: str, device: torch.device | None = None) -> Tensor:
     """Real numbers as a floating-point tensor of any shape; whole numbers become float32, others keep their kind."""
     try:
-        # A copy for arrays torch cannot look into, such as reversed ones.
-        given = torch.as_tensor(values if isinstance(values, Tensor) else np.asarray(values, order="C"), device=device)
+        # A tensor stays where it is, whatever torch's default device.
+        here = values.device if isinstance(values, Tensor) and device is None else device
+        given = torch.as_tensor(_readable(values), device=here)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what}: not an array of numbers", got=type(values).__name__, code="bad_shape") from error
     if given.is_complex() or given.dtype == torch.bool:
         raise InputError(f"{what}: real numbers are needed", got=given.dtype, code="bad_shape")
     return given if given.is_floating_point() else given.float()
+
+
+def _readable(values: Any) -> Array:
+    """Something torch can look into: reversed arrays are copied. What it compiles has no arrays, only numbers."""
+    if isinstance(values, Tensor):
+        return values
+    if isinstance(values, float):
+        return torch.tensor(values, dtype=torch.float64, device="cpu")
+    return np.asarray(values, order="C")
 
 
 def as_poses(poses: Any, joints: int) -> Tensor:
@@ -92,9 +104,14 @@ def as_flow_times(flow_time: Any, poses: Tensor) -> Tensor:
             got=tuple(time.shape),
             code="bad_shape",
         )
-    if time.device.type == "cpu" and not bool(((time >= 0) & (time <= 1)).all()):
+    if _can_look(time) and not bool(((time >= 0) & (time <= 1)).all()):
         raise InputError("flow times lie between noise and pose", expected="0 to 1", code="bad_flow_time")
     return time
+
+
+def _can_look(values: Tensor) -> bool:
+    """Whether values can be looked at here and now: not on an accelerator, nor while torch compiles a call."""
+    return values.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def as_mask(valid: Any, like: Tensor) -> Tensor:
@@ -123,10 +140,10 @@ def as_motion_ids(motion_id: Any, like: Tensor, count: int) -> Tensor:
             code="bad_shape",
         )
     # On an accelerator looking at the values would stall it; there they are looked at on the way.
-    if ids.device.type == "cuda":
+    if ids.device.type == "cuda" or torch.compiler.is_compiling():
         known = ((ids >= 0) & (ids < count)).all()
         torch._assert_async(known, f"a motion number is not below {count}")  # type: ignore[reportPrivateImportUsage]
-    if ids.device.type == "cpu" and len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < count:
+    elif _can_look(ids) and len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < count:
         raise InputError(
             "unknown motion number",
             expected=f"0 to {count - 1}",
@@ -159,6 +176,27 @@ def as_reward_and_factor(reward: Any, factor: Any) -> tuple[Tensor, Tensor]:
         got = f"rewards on {rewards.device}, factors on {factors.device}"
         raise InputError("rewards and factors lie on different devices", got=got, code="bad_shape")
     return rewards, factors
+
+
+def as_positions(positions: Any, joints: int, what: str, floats: bool = True) -> NDArray[np.float64]:
+    """MuJoCo positions ``(T, 7 + J)``, or ``(T, J)`` of a robot that does not float; the first bad frame is named."""
+    given = as_floats(positions, what).detach().cpu().double().numpy()
+    width = joints + (7 if floats else 0)
+    if given.ndim != 2 or given.shape[1] != width or not len(given):
+        expected = f"(T, {width}): " + ("root position, wxyz and joint angles" if floats else "joint angles")
+        raise InputError(f"{what}: not one row per frame", expected=expected, got=given.shape, code="bad_shape")
+    sound = np.abs(given) <= np.finfo(np.float32).max
+    if not sound.all():
+        frame = int(np.argmin(sound.all(axis=1)))
+        got = f"{given[frame][~sound[frame]][0]:g} in column {int(np.argmin(sound[frame]))}"
+        raise InputError(f"{what}: frame {frame} is not finite", got=got, code="not_finite")
+    if floats:
+        turned = np.linalg.norm(given[:, 3:7], axis=1) > SHORTEST_TURN
+        if not turned.all():
+            frame = int(np.argmin(turned))
+            got = given[frame, 3:7].tolist()
+            raise InputError(f"{what}: the root has no orientation in frame {frame}", got=got, code="quaternion_norm")
+    return given
 
 
 def finite_rows(values: Tensor) -> Tensor:

@@ -75,7 +75,7 @@ def test_the_colours_can_be_turned_off(walk: WatchedPage) -> None:
 
 def test_charts_have_a_line_and_a_mark(walk: WatchedPage) -> None:
     titles = walk.tab.locator(".u-title").all_inner_texts()
-    assert titles == ["score", "percentile of the reference", "multiplier of the reward"]
+    assert titles == ["score", "percentile of the reference", "reward factor"]
     frame = Slider(walk, "frame")
     marks = []
     for share in (0.3, 0.7):

@@ -14,7 +14,6 @@ import pytest
 from pfmhr.cli import main
 from pfmhr.corpus import PoseCorpus
 from pfmhr.motion import Motion
-from pfmhr.motion.tables import native_parser
 from pfmhr.robots import Robot
 
 Capture = pytest.CaptureFixture[str]
@@ -121,16 +120,16 @@ def test_a_corpus_from_the_command_line(
     assert main(arguments) == 0
     assert len(PoseCorpus.open(tmp_path / "half")) == 50
     assert main(["corpus", "info", corpus, "--verify"]) == 0
-    shard = tmp_path / "corpus" / "shard-00000.npy"
-    shard.write_bytes(shard.read_bytes()[:-1] + b"\x7f")
+    poses = tmp_path / "corpus" / "poses.npy"
+    poses.write_bytes(poses.read_bytes()[:-1] + b"\x7f")
     assert main(["corpus", "info", corpus, "--verify"]) == 1
-    assert "damaged: shard-00000.npy" in capsys.readouterr().out
+    assert "damaged: poses.npy from row 61 to 100" in capsys.readouterr().out
 
 
 def test_doctor_names_versions_and_missing_extras(capsys: Capture) -> None:
     assert main(["doctor", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["libraries"]["mujoco"].startswith("3.")
-    assert facts["csv_scanner"] is (native_parser() is not None)
+    assert facts["extras"]["fast"]["found"]
     assert {"tracking", "distance", "ray", "mjlab", "docs", "parquet"} <= set(facts["extras"])
     assert main(["doctor"]) == 0

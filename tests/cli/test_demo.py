@@ -88,7 +88,7 @@ def test_a_demo_that_was_stopped_goes_on_to_the_end_and_repeats_nothing(
     page = (out / "report.html").read_text()
     for title in ("A clip and a broken copy", "What the prior knows", "Watch", "Tracking"):
         assert f"<h2>{title}</h2>" in page
-    assert page.count('<canvas class="view"') == 2
+    assert page.count("<iframe") == 2
     page_of = {path.name for path in (out / "report-figures").iterdir()}
     assert {"correlations.svg", "modes.pdf"} <= page_of
 
@@ -141,4 +141,4 @@ def test_a_demo_that_was_killed_goes_on(moment: str, tmp_path: Path) -> None:
     again = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert again.stdout.splitlines()[-1] == "out/report.html"
     assert len(list((tmp_path / "out").glob("trackers-96/*/result.json"))) == 2
-    assert (tmp_path / "out" / "report.html").read_text().count('<canvas class="view"') == 3
+    assert (tmp_path / "out" / "report.html").read_text().count("<iframe") == 3

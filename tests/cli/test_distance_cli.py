@@ -159,7 +159,7 @@ def test_the_study_of_plausibility_as_json(home: Path, tmp_path: Path, capsys: C
     ("more", "given", "message"),
     [
         ([], {"field": "prior"}, "this is a prior, not a distance field"),
-        ([], {"field": "nowhere"}, "not a distance field"),
+        ([], {"field": "nowhere"}, "no such distance field: there is no such directory"),
         ([], {"data": "nowhere"}, "no such file or folder"),
         (["--t-eval", "1"], {}, "flow time"),
         (["--transitions", "0"], {}, "--transitions must be at least 1"),

@@ -19,10 +19,10 @@ import torch
 from tests.score.priors import random_prior
 
 from pfmhr.cli import main
+from pfmhr.learning.logging import read_metrics
 from pfmhr.motion import Motion
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot
-from pfmhr.training.logging import read_metrics
 
 SMALL = ["--environments", "4", "--samples", "96", "--episodes", "3", "--horizon", "0.2", "0.4", "--threads", "1"]
 NETWORKS = ["--set", "agent.hidden=[16,8]", "adversary.hidden=[16,8]"]

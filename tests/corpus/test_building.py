@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -118,54 +120,90 @@ def test_the_same_command_accepts_its_own_result_and_another_is_refused(
     assert error.value.code == "exists"
 
 
-def test_adding_never_touches_existing_shards(folder: Path, tmp_path: Path, g1: Robot) -> None:
+def test_adding_never_touches_existing_poses(folder: Path, tmp_path: Path, g1: Robot) -> None:
     corpus = tmp_path / "corpus"
-    build_corpus(corpus, [folder / "walk"], g1, BuildConfig(shard_rows=80))
-    before = {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in corpus.glob("shard-*")}
+    opened = build_corpus(corpus, [folder / "walk"], g1, BuildConfig(shard_rows=80))
+    before = opened.manifest
+    stored = (corpus / "poses.npy").read_bytes()[128:]
     grown = add_to_corpus(corpus, [folder], g1)
-    after = {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in corpus.glob("shard-*")}
-    assert {name: after[name] for name in before} == before
+    assert (corpus / "poses.npy").read_bytes()[128:].startswith(stored)
+    assert grown.manifest.shards[: len(before.shards)] == before.shards
+    assert len(opened) == 200 and np.array_equal(opened.poses, grown.poses[:200])  # one opened earlier still holds
     assert len(grown) == 320
     assert [entry.code for entry in grown.manifest.rejected] == ["duplicate"] * 5
     assert add_to_corpus(corpus, [folder], g1).manifest == grown.manifest
 
 
-def test_a_view_over_several_shards_behaves_like_one_array(folder: Path, tmp_path: Path, g1: Robot) -> None:
+def test_the_poses_are_one_array_that_numpy_reads_however_they_were_stored(
+    folder: Path, tmp_path: Path, g1: Robot
+) -> None:
     one = build_corpus(tmp_path / "one", [folder], g1)
     many = build_corpus(tmp_path / "many", [folder], g1, BuildConfig(shard_rows=50))
     assert (len(one.manifest.shards), len(many.manifest.shards)) == (1, 4)
-    whole = np.asarray(one.poses)
-    assert np.array_equal(np.asarray(many.poses), whole)
-    index = np.array([319, 0, 81, 80, 79, -1])
-    for key in (5, -1, slice(70, 170, 7), index, whole[:, 0] > 0, (slice(0, 9), 3), (index, slice(2, 4))):
-        assert np.array_equal(many.poses[key], whole[key])
-    for key in (([0, 1], [2, 3]), np.array([[0, 319], [81, 80]]), (slice(None), None), (3, None), None, (..., 2)):
-        assert many.poses[key].shape == whole[key].shape and np.array_equal(many.poses[key], whole[key])
-    with pytest.raises(IndexError, match="a mask"):
-        many.poses[np.ones(9, dtype=bool)]
-    for wrong in (whole[:, 0] > 0, [0.5, 1.5]):
+    assert (tmp_path / "one" / "poses.npy").read_bytes() == (tmp_path / "many" / "poses.npy").read_bytes()
+    assert np.array_equal(np.load(tmp_path / "many" / "poses.npy"), many.poses)
+    index = np.array([319, 0, 81, 80, 79])
+    assert np.array_equal(many.rows(index), many.poses[index])
+    for wrong in (many.poses[:, 0] > 0, [0.5, 1.5]):
         with pytest.raises(InputError, match="must be whole numbers"):
             many.rows(wrong)
+
+
+def as_format_1(corpus: PoseCorpus) -> PoseCorpus:
+    """The corpus as it was stored before: a file for each stretch, its checksum that of the whole file."""
+    shards, start = [], 0
+    for number, shard in enumerate(corpus.manifest.shards):
+        path = corpus.path / f"shard-{number:05d}.npy"
+        np.save(path, corpus.poses[start : start + shard.rows])
+        shards.append({"file": path.name, "rows": shard.rows, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
+        start += shard.rows
+    manifest = corpus.path / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"version": 1, "shards": shards}))
+    (corpus.path / "poses.npy").unlink()
+    return PoseCorpus.open(corpus.path)
+
+
+def test_a_corpus_of_format_1_can_be_read(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    new = build_corpus(tmp_path / "new", [folder], g1, BuildConfig(shard_rows=50))
+    old = as_format_1(build_corpus(tmp_path / "old", [folder], g1, BuildConfig(shard_rows=50)))
+    assert np.array_equal(old.poses, new.poses) and len(old) == 320 and old.verify() == []
+    assert np.array_equal(old.batch(3, 64, seed=1), new.batch(3, 64, seed=1))
+    assert np.array_equal(old.rows([319, 0, 81, 80, 79]), new.rows([319, 0, 81, 80, 79]))
+    assert build_corpus(tmp_path / "old", [folder], g1, BuildConfig(shard_rows=50)).manifest == old.manifest
+    (tmp_path / "old" / "shard-00001.npy").write_bytes(b"x")
+    with pytest.raises(InputError, match=r"shard-00001\.npy: the file has the wrong size"):
+        PoseCorpus.open(tmp_path / "old")
+
+
+def test_adding_to_a_corpus_of_format_1_makes_it_one_file(folder: Path, tmp_path: Path, g1: Robot) -> None:
+    config = BuildConfig(shard_rows=80)
+    new, old = (build_corpus(tmp_path / name, [folder / "walk"], g1, config) for name in ("new", "old"))
+    as_format_1(old)
+    assert add_to_corpus(tmp_path / "old", [folder], g1).manifest == add_to_corpus(new.path, [folder], g1).manifest
+    assert (tmp_path / "old" / "poses.npy").read_bytes() == (tmp_path / "new" / "poses.npy").read_bytes()
+    assert {path.name for path in (tmp_path / "old").iterdir()} == {".lock", "manifest.json", "poses.npy"}
 
 
 def test_a_flipped_byte_is_found(folder: Path, tmp_path: Path, g1: Robot) -> None:
     corpus = build_corpus(tmp_path / "corpus", [folder], g1, BuildConfig(shard_rows=50))
     assert corpus.verify() == []
-    shard = tmp_path / "corpus" / "shard-00002.npy"
-    data = bytearray(shard.read_bytes())
-    data[1000] ^= 1
-    shard.write_bytes(data)
-    assert PoseCorpus.open(tmp_path / "corpus").verify() == ["shard-00002.npy"]
+    third = sum(shard.rows for shard in corpus.manifest.shards[:2])
+    path = tmp_path / "corpus" / "poses.npy"
+    data = bytearray(path.read_bytes())
+    data[128 + 4 * 29 * third] ^= 1
+    path.write_bytes(data)
+    last = third + corpus.manifest.shards[2].rows - 1
+    assert PoseCorpus.open(tmp_path / "corpus").verify() == [f"poses.npy from row {third} to {last}"]
 
 
 def _truncate(folder: Path) -> None:
-    shard = folder / "shard-00000.npy"
-    shard.write_bytes(shard.read_bytes()[:-4])
+    path = folder / "poses.npy"
+    path.write_bytes(path.read_bytes()[:-4])
 
 
 DAMAGES = {
-    "a missing shard": lambda folder: (folder / "shard-00000.npy").unlink(),
-    "a short shard": _truncate,
+    "no poses": lambda folder: (folder / "poses.npy").unlink(),
+    "a pose cut short": _truncate,
     "no manifest": lambda folder: (folder / "manifest.json").unlink(),
     "half a manifest": lambda folder: (folder / "manifest.json").write_bytes(b'{"format": "pfmhr-corp'),
     "a foreign manifest": lambda folder: (folder / "manifest.json").write_text('{"format": "something"}'),
@@ -217,7 +255,7 @@ def test_an_array_becomes_a_corpus(tmp_path: Path, g1: Robot) -> None:
 def test_a_folder_with_other_files_is_left_alone(folder: Path, tmp_path: Path, g1: Robot) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()
-    np.save(mine / "shard-00000.npy", np.zeros(3))
+    np.save(mine / "poses.npy", np.zeros(3))
     corpus = build_corpus(tmp_path / "corpus", [folder], g1)
     for write in (
         lambda: build_corpus(mine, [folder], g1),
@@ -227,7 +265,7 @@ def test_a_folder_with_other_files_is_left_alone(folder: Path, tmp_path: Path, g
         with pytest.raises(InputError) as error:
             write()
         assert error.value.code == "not_empty"
-    assert np.load(mine / "shard-00000.npy").shape == (3,)
+    assert np.load(mine / "poses.npy").shape == (3,)
 
 
 def test_adding_to_nothing_makes_no_folder(folder: Path, tmp_path: Path, g1: Robot) -> None:

@@ -105,10 +105,10 @@ def test_an_interrupted_run_says_what_it_found_and_goes_on(tmp_path: Path, g1: R
     said: list[str] = []
     resumed = build_corpus(tmp_path / "corpus", clips, g1, config, say=said.append)
     assert resumed.manifest == whole
-    assert "unfinished run" in said[0] and "behind 2 finished shard(s)" in said[0]
+    assert "unfinished run" in said[0] and "behind 2 finished stretch(es)" in said[0]
 
 
-def test_shards_of_another_command_are_cleared_away(tmp_path: Path, g1: Robot) -> None:
+def test_poses_of_another_command_are_cleared_away(tmp_path: Path, g1: Robot) -> None:
     clips = [embedded_motion("walk", g1, seed=seed) for seed in range(3)]
     config = BuildConfig(shard_rows=1)
     with pytest.raises(ZeroDivisionError):
@@ -116,14 +116,14 @@ def test_shards_of_another_command_are_cleared_away(tmp_path: Path, g1: Robot) -
     said: list[str] = []
     corpus = build_corpus(tmp_path / "corpus", clips[2:], g1, config, say=said.append)
     assert "starting over" in said[0]
-    assert [shard.name for shard in (tmp_path / "corpus").glob("shard-*")] == ["shard-00000.npy"]
+    assert np.array_equal(np.load(tmp_path / "corpus" / "poses.npy"), corpus.poses)
     assert len(corpus) == clips[2].num_frames
 
 
-def test_a_build_does_not_go_on_behind_the_shards_of_an_array(
+def test_a_build_does_not_go_on_behind_the_poses_of_an_array(
     tmp_path: Path, g1: Robot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both were stopped in the same folder: the records of the one are not of the shards of the other."""
+    """Both were stopped in the same folder: the records of the one are not of the poses of the other."""
     clips = [embedded_motion("walk", g1, seed=seed) for seed in range(3)]
     config = BuildConfig(shard_rows=1)
     with pytest.raises(ZeroDivisionError):

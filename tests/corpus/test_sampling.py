@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pfmhr.corpus import PoseCorpus
-from pfmhr.corpus.sampling import batch_rows, gather
+from pfmhr.corpus.sampling import batch_rows, take_rows
 from pfmhr.errors import InputError
 from pfmhr.robots import Robot
 
@@ -35,14 +36,12 @@ def test_every_row_is_equally_likely() -> None:
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(0, 2**32))
-def test_gathering_from_shards_equals_indexing_their_concatenation(lengths: list[int], seed: int) -> None:
+def test_rows_of_several_files_are_those_of_their_concatenation(lengths: list[int], seed: int) -> None:
     generator = np.random.default_rng(seed)
     shards = [generator.normal(size=(length, 3)).astype(np.float32) for length in lengths]
     whole = np.concatenate(shards)
-    starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
     rows = generator.integers(0, len(whole), size=50)
-    for native in (True, False):
-        assert np.array_equal(gather(shards, starts, rows, native), whole[rows])
+    assert np.array_equal(take_rows(shards, rows), whole[rows])
 
 
 def test_a_batch_holds_the_drawn_rows(tmp_path: Path, g1: Robot) -> None:
@@ -63,3 +62,12 @@ def test_rows_outside_the_corpus_are_refused(tmp_path: Path, g1: Robot) -> None:
     for row in (-1, 10):
         with pytest.raises(InputError):
             corpus.rows([row])
+
+
+def test_a_corpus_is_sent_to_another_process_by_its_path(tmp_path: Path, g1: Robot) -> None:
+    """A loader's worker opens it again: its poses are not copied."""
+    poses = np.random.default_rng(0).normal(size=(20_000, 29)).astype(np.float32)
+    corpus = PoseCorpus.from_array(tmp_path / "corpus", poses, robot=g1)
+    sent = pickle.dumps(corpus)
+    assert len(sent) < 10_000 < poses.nbytes
+    assert np.array_equal(pickle.loads(sent).batch(7, 16, seed=3), corpus.batch(7, 16, seed=3))

@@ -18,6 +18,7 @@ from torch import Tensor
 from pfmhr.corpus import PoseCorpus
 from pfmhr.distance import PoseDistanceField
 from pfmhr.distance.network import DistanceNetworkConfig, joint_parents
+from pfmhr.learning.identity import checksum_of_config
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 
@@ -62,6 +63,7 @@ def edit(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], object]
     def apply(folder: Path) -> None:
         config = json.loads((folder / "config.json").read_text())
         change(config)
+        config["config_sha256"] = checksum_of_config(config)
         (folder / "config.json").write_text(json.dumps(config))
 
     return apply
@@ -87,7 +89,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "a prior's config": (edit(lambda c: c.update(format="pfmhr-prior")), "bad_distance_field", "this is a prior, not"),
     "a future version": (edit(lambda c: c.update(version=99)), "bad_distance_field", "unknown distance field version"),
     **{
-        f"no {key}": (without(key), "bad_distance_field", f"incomplete config: '{key}'")
+        f"no {key}": (without(key), "bad_distance_field", f"incomplete or wrong: Object missing required field `{key}`")
         for key in ("robot", "joint_names", "parents", "lower", "upper", "network", "weights_sha256")
     },
     "a joint too few": (edit(lambda c: c["joint_names"].pop()), "bad_distance_field", ""),

@@ -16,8 +16,8 @@ from pfmhr.distance.network import DistanceNetworkConfig
 from pfmhr.distance.pairs import Pairs
 from pfmhr.distance.training import DistanceTask, Objective, error_by_band
 from pfmhr.errors import InputError
+from pfmhr.learning.logging import read_metrics
 from pfmhr.robots import Robot
-from pfmhr.training.logging import read_metrics
 
 from ..prior.test_training import Stop
 from ..score.priors import refused

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from pfmhr import Calibration, Motion, PoseCorpus, PoseGeometryScore, PosePrior, Robot
-from pfmhr.bench.machine import provenance
 from pfmhr.corpus.manifest import Rejected, Shard, Source
 from pfmhr.distance import PoseDistanceField
 from pfmhr.distance.network import DistanceNetworkConfig, joint_parents
 from pfmhr.motion.embedded import embedded_motion
+from pfmhr.provenance import provenance
 from pfmhr.reward.calibration import Reference
 from pfmhr.tracking.runs import train_tracker
 from tests.docs.snippets import DOCS
@@ -64,7 +64,7 @@ def test_corpus(walking: Motion, g1: Robot, tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "corpus" / "manifest.json").read_text())
     assert set(manifest) == keys("Corpus")
     assert f"`{manifest['format']}`, {manifest['version']} " in section("Corpus")
-    assert {path.name for path in (tmp_path / "corpus").iterdir()} == {".lock", "manifest.json", "shard-00000.npy"}
+    assert {path.name for path in (tmp_path / "corpus").iterdir()} == {".lock", "manifest.json", "poses.npy"}
     for key, kind in (("shards", Shard), ("sources", Source), ("rejected", Rejected)):
         assert described("Corpus", key) == fields(kind)
 

@@ -21,11 +21,11 @@ from pfmhr.experiments.report import summarise
 from pfmhr.experiments.running import Standing
 from pfmhr.experiments.wording import duration
 from pfmhr.files import exclusive
+from pfmhr.learning import logging
+from pfmhr.learning.runs import RUN
 from pfmhr.prior import PosePrior
 from pfmhr.tracking import runs
 from pfmhr.tracking.config import TrackerConfig
-from pfmhr.training import logging
-from pfmhr.training.runs import RUN
 from tests.experiments.conftest import STUB, Declare, attempts, steps
 
 

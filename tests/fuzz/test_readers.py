@@ -26,7 +26,7 @@ from pfmhr.robots import Robot
 
 LABELS = [
     "pfmhr", "unitree_csv", "unitree_csv_gz", "bones_seed", "mimickit", "gmr", "gmr_protocol_5", "asap", "asap_zlib",
-    "mjlab", "qpos",
+    "mjlab", "holosoma", "isaac", "qpos", "omniretarget",
 ]  # fmt: skip
 
 
@@ -180,6 +180,7 @@ ODD_OBJECTS = [
 KEYS = {
     "pfmhr": ["joint_pos", "joint_names", "fps", "root_pos", "root_quat", "loop"],
     "mjlab": ["joint_pos", "joint_names", "fps", "body_pos_w", "body_quat_w"],
+    "holosoma": ["joint_pos", "joint_vel", "joint_names", "body_names", "fps", "body_pos_w", "body_quat_w"],
     "qpos": ["qpos", "joint_names", "fps"],
     "mimickit": ["loop_mode", "fps", "frames"],
     "gmr": ["fps", "root_pos", "root_rot", "dof_pos"],
@@ -192,7 +193,7 @@ KEYS = {
 def test_odd_values(
     read_and_check: Callable[[bytes], Any], valid: dict[str, bytes], raw: Any, label: str, data: st.DataObject
 ) -> None:
-    packed = label in ("pfmhr", "mjlab", "qpos")
+    packed = label in ("pfmhr", "mjlab", "holosoma", "qpos")
     values = st.sampled_from(ODD_ARRAYS) | st.sampled_from(UNPICKLED_ARRAYS if packed else ODD_OBJECTS)
     changes = data.draw(st.dictionaries(st.sampled_from(KEYS[label]), values, min_size=1, max_size=3))
     if packed:

@@ -87,7 +87,7 @@ CASES: dict[str, tuple[Make, str, str]] = {
     "truncated_gz": (
         lambda raw, walk, g1: gzip.compress(raw.unitree_csv(walk))[:-900], "truncated", "Download it again",
     ),
-    "damaged_lzma_npz": (lambda raw, walk, g1: damaged_lzma(raw), "truncated", "Download it again"),
+    "lzma_npz": (lambda raw, walk, g1: damaged_lzma(raw), "damaged", "Save it again with numpy.savez"),
     "damaged_npy_header": (
         lambda raw, walk, g1: npz_of(npy(np.zeros((2, 36)), b"(('descr'")), "damaged", "damaged npz",
     ),
@@ -159,7 +159,7 @@ def test_a_missing_file_is_named(g1: Robot, tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_file(g1: Robot, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a folder, not a motion file") as caught:
+    with pytest.raises(InputError, match="a folder, not a file") as caught:
         Motion.read(tmp_path, g1)
     assert caught.value.code == "not_a_file"
     assert str(tmp_path) in str(caught.value)

@@ -20,12 +20,12 @@ import torch
 from pfmhr.corpus import PoseCorpus, add_to_corpus, build_corpus
 from pfmhr.corpus.split import held_out_sources, split_by_source
 from pfmhr.errors import InputError
+from pfmhr.learning.logging import read_metrics
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, extend_prior, preset, train_prior
 from pfmhr.prior.batches import draw_batch
 from pfmhr.prior.heldout import held_out_loss
 from pfmhr.robots import Robot
-from pfmhr.training.logging import read_metrics
 
 from .conftest import SMALL_RUN, TOY
 

@@ -94,6 +94,7 @@ def experiment_row(skill: str = "walk", method: str = "pfm", **changes: Any) -> 
         "samples_to_80": [1.0, 1.1, 1.2],
         "mean": 1.1,
         "deviation": 0.0816,
+        "budget": 2.0,
         "success": 0.95,
         "position_error": 0.02,
         "rotation_error": 0.1,

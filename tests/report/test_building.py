@@ -141,7 +141,7 @@ def test_runs_are_played_compared_and_drawn(
     monkeypatch.setattr(building, "MOST_PLAYERS", 1)
     build_report([walk_run, hopeless_run], tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert page.count('<canvas class="view"') == 1 and "1 more runs are in the table below only." in page
+    assert page.count("<iframe") == 1 and "1 more runs are in the table below only." in page
     assert "walk-000, ADD, residual" in page and "2 clips, ADD, residual" in page
     assert "pfmhr track compare &#39;/" in page  # the name of the first run needs quotes
     assert "<b>" not in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pfmhr.errors import InputError
+from pfmhr.report.curves import Curves, Line
 from pfmhr.report.page import (
     Command,
     Figure,
@@ -23,8 +25,11 @@ from pfmhr.report.page import (
     plain,
     write_page,
 )
+from pfmhr.viewer.recording import Recording
 
-EMPTY = {"rate": 30.0, "azimuth": 0.0, "bodies": 1, "shapes": [], "actors": [], "tracks": [], "boxes": []}
+CURVES = Curves("<i>curve", "<i>low", "high", (Line("#123456", "M0 0L1 1"),))
+CLIENT = "<html><script>// http://www.w3.org</script>PFMHR-SCENE</html>"
+"""What plays scenes, in short."""
 
 
 class Parts(HTMLParser):
@@ -69,7 +74,7 @@ def text(figures: list[Figure], tmp_path_factory: pytest.TempPathFactory) -> str
         Text("<i>text & more"),
         Command("pfmhr <i>", "<i>about"),
         Table(("<i>head", "paper", "why"), [("<i>cell", "1", "<i>why")], theirs=("paper",), words=("why",)),
-        Player({**EMPTY, "name": "</script><i>"}, 'a "caption" <i>'),
+        *(Player(Recording(scene, CLIENT, 2.0), 'a "caption" <i>', (CURVES,)) for scene in ("c2NlbmU=", "YWdhaW4=")),
         *figures,
     ]
     write_page(path, "<i>title", "<i>lead", [Section("<i>one", list(parts)), Section("two")])
@@ -77,7 +82,8 @@ def text(figures: list[Figure], tmp_path_factory: pytest.TempPathFactory) -> str
 
 
 def test_the_page_needs_nothing_else(text: str) -> None:
-    assert "http:" not in text and "https:" not in text and "@import" not in text
+    own = "".join(line for line in text.splitlines() if 'id="client"' not in line)  # viser's is tested with it
+    assert "http:" not in own and "https:" not in own and "@import" not in own
     parts = Parts(text)
     assert not parts.named("src")
     for link in parts.named("href") + parts.named("xlink:href"):
@@ -87,9 +93,18 @@ def test_the_page_needs_nothing_else(text: str) -> None:
 
 def test_whatever_is_given_is_text(text: str) -> None:
     assert "<i>" not in text.lower()
-    for words in ("title", "lead", "one", "heading", "text &amp; more", "about", "head", "cell", "why"):
+    for words in ("title", "lead", "one", "heading", "text &amp; more", "about", "head", "cell", "why", "curve", "low"):
         assert f"&lt;i&gt;{words}" in text, words
-    assert text.count("</script>") == 2  # the scene's and the player's own
+    assert text.count("</script>") == 4  # two scenes, what plays them, and what starts that
+
+
+def test_scenes_share_what_plays_them(text: str, tmp_path: Path) -> None:
+    for once in ('<script type="text/plain">c2NlbmU=</script>', '<script type="text/plain">YWdhaW4=</script>'):
+        assert text.count(once) == 1
+    client = re.findall(r'<script type="application/json" id="client">(.*?)</script>', text)
+    assert [json.loads(each) for each in client] == [CLIENT]
+    write_page(tmp_path / "none.html", "title", "lead", [Section("one", [Text("no player")])])
+    assert "<script" not in (tmp_path / "none.html").read_text()
 
 
 def test_links_lead_to_sections(text: str) -> None:
@@ -155,3 +170,8 @@ def test_a_page_that_cannot_be_written_says_so(tmp_path: Path) -> None:
         write_page(tmp_path / "file" / "page.html", "", "", [])
     with pytest.raises(InputError, match="cannot write"):
         write_page(tmp_path, "", "", [])
+
+
+def test_names_that_are_no_text_are_written_as_escapes(tmp_path: Path) -> None:
+    write_page(tmp_path / "page.html", "caf\udce9", "", [])
+    assert "caf\\udce9" in (tmp_path / "page.html").read_text(encoding="utf-8")

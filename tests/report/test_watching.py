@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +15,11 @@ from pfmhr.report.watching import clips_player, run_player
 from pfmhr.robots import Robot
 from pfmhr.tracking.episode import record_episode
 from pfmhr.tracking.runs import TrackerRun
-from tests.report.test_player import decoded
+from pfmhr.viewer.colours import BLUE, RED, css
 from tests.tracking.clips import still
+from tests.viewer.recorded import decoded
+
+NAMES = ["score", "percentile of the reference", "reward factor"]
 
 
 @pytest.fixture(scope="module")
@@ -31,31 +32,43 @@ def player(walk_run: Path, prior: PosePrior) -> Player:
     return run_player(walk_run, prior, seconds=4.0)
 
 
+def labels(player: Player) -> list[str]:
+    """What is said above each robot at the start."""
+    return [m["props"]["text"] for _, m in decoded(player.recording).messages if m["type"] == "LabelMessage"]
+
+
+def ends(path: str) -> float:
+    """Where a curve ends, as a share of the timeline."""
+    return float(path.split("L")[-1].split()[0]) / 1000.0
+
+
 def test_a_run_beside_its_reference(player: Player, walk_run: Path) -> None:
     episode = record_episode(TrackerRun.load(walk_run), seconds=4.0)
     assert episode.lost  # it has learned nothing
-    reference, policy = player.content["actors"]
-    assert (reference["name"], policy["name"]) == ("reference", "policy")
-    assert reference["frames"] == policy["frames"] == len(episode.rollout)
-    assert policy["end"] == f"lost after {episode.tracked:.1f} s" and reference["end"] == ""
+    assert player.recording.seconds == pytest.approx(len(episode.rollout) / episode.rate)
     assert player.caption.startswith(f"<b>x, 48 samples: tracked {episode.tracked:.1f} of 4.0 s, then lost (")
-    origin = episode.reference[0, :2]  # both start there
-    assert decoded(player.content, 1)[-1, 0, :2] == pytest.approx(episode.rollout[-1, :2] - origin, abs=2e-3)
-    shifts = [np.array(actor["shift"]) for actor in (reference, policy)]
-    assert np.linalg.norm(shifts[0] - shifts[1]) == pytest.approx(1.2)
+    assert labels(player) == ["reference", "policy"]
+    content = decoded(player.recording)
+    assert list(content.track("/robot1/label", "text").values()) == [f"policy (lost after {episode.tracked:.1f} s)"]
+    assert content.track("/robot0/label", "text") == {}
+    gaps = [
+        content.track("/robot1/0", "batched_positions")[time] - content.track("/robot0/0", "batched_positions")[time]
+        for time in sorted(content.track("/robot0/0", "batched_positions"))
+    ]
+    assert np.linalg.norm(gaps[0].reshape(-1, 3), axis=1) == pytest.approx(np.full(len(gaps[0]) // 3, 1.2), abs=0.01)
+    apart = episode.rollout[-1, :3] - episode.reference[-1, :3]  # both start at one place
+    assert (gaps[-1] - gaps[0]).reshape(-1, 3).mean(axis=0) == pytest.approx(apart, abs=0.15)
 
 
 def test_both_are_scored_at_every_step(player: Player) -> None:
-    tracks = {track["name"]: track for track in player.content["tracks"]}
-    assert list(tracks) == ["score", "percentile", "reward factor"]
-    for track in tracks.values():
-        frames = player.content["actors"][0]["frames"]
-        for line in track["lines"]:
-            assert len(line["times"]) == frames - 1
-            assert line["times"][-1] == pytest.approx((frames - 1) / player.content["rate"], abs=1e-3)
-    assert [line["colour"] for line in tracks["score"]["lines"]] == ["rgb(76, 132, 224)", "rgb(158, 160, 166)"]
-    assert all(0 <= value <= 1 for line in tracks["percentile"]["lines"] for value in line["values"])
-    assert all(0.6 <= value <= 1 for line in tracks["reward factor"]["lines"] for value in line["values"])
+    assert [curves.name for curves in player.curves] == NAMES
+    frames = round(player.recording.seconds * 30.0)
+    for curves in player.curves:
+        assert len(curves.lines) == 2
+        for line in curves.lines:
+            assert line.path.count("M") + line.path.count("L") == frames - 1
+            assert ends(line.path) == pytest.approx((frames - 1) / frames, abs=1e-3)
+    assert player.curves[0].lines[0].colour == css(np.array(BLUE)) != player.curves[0].lines[1].colour
 
 
 def test_the_same_run_is_the_same_bytes(player: Player, walk_run: Path, prior: PosePrior, tmp_path: Path) -> None:
@@ -68,8 +81,8 @@ def test_the_same_run_is_the_same_bytes(player: Player, walk_run: Path, prior: P
 
 def test_an_episode_lost_at_its_first_step_is_one_frame_without_curves(hopeless_run: Path, prior: PosePrior) -> None:
     player = run_player(hopeless_run, prior)
-    assert [actor["frames"] for actor in player.content["actors"]] == [1, 1]
-    assert player.content["actors"][1]["end"] == "lost after 0.0 s" and player.content["tracks"] == []
+    assert player.recording.seconds == 0.0 and player.curves == ()
+    assert labels(player) == ["reference", "policy (lost after 0.0 s)"]
     assert "“leap” of its 2 clips: tracked 0.0 of 1.0 s, then lost (" in player.caption
 
 
@@ -80,26 +93,16 @@ def test_a_prior_of_another_robot_cannot_judge(walk_run: Path, toy_prior: Path) 
     assert "expected toy, 5 joints, got g1, 29 joints" in str(caught.value) and "--prior" in str(caught.value)
 
 
-def test_clips_stand_beside_each_other_where_they_look(g1: Robot, prior: PosePrior) -> None:
-    walk = embedded_motion("walk", g1)
-    turned = replace(walk, root_quat=np.tile([math.sqrt(0.5), 0, 0, math.sqrt(0.5)], (walk.num_frames, 1)))
-    player = clips_player(prior, g1, {"a": turned, "b": turned.frames(0, 30), "c": turned}, 1 / 30, "three")
-    assert [actor["shift"] for actor in player.content["actors"]] == [
-        pytest.approx([-side, 0, 0], abs=1e-6) for side in (-1.1, 0.0, 1.1)
-    ]
-    frames = [actor["frames"] for actor in player.content["actors"]]
-    assert frames[0] == frames[2] > frames[1]
-    assert len({line["colour"] for line in player.content["tracks"][0]["lines"]}) == 3
-
-
-def test_curves_keep_the_colour_of_their_clip(g1: Robot, prior: PosePrior) -> None:
+def test_clips_have_their_names_and_curves_the_colour_of_their_clip(g1: Robot, prior: PosePrior) -> None:
     walk = embedded_motion("walk", g1)
     player = clips_player(prior, g1, {"whole": walk, "cut": walk.frames(0, 2), "again": walk}, 1 / 50, "three")
-    assert [line["colour"] for line in player.content["tracks"][0]["lines"]] == [
-        f"rgb({', '.join(map(str, player.content['actors'][number]['rgb']))})" for number in (0, 2)
-    ]
+    assert labels(player) == ["whole", "cut", "again"] and player.caption == "three"
+    whole, cut, again = player.curves[0].lines
+    assert (whole.colour, again.colour) == (css(np.array(BLUE)), css(np.array(RED)))
+    assert cut.colour not in (whole.colour, again.colour) and cut.path.count("L") == 0  # a single step
+    assert ends(whole.path) == ends(again.path) > 0.9
 
 
 def test_a_reference_that_stands_still_has_no_scores(g1: Robot, prior: PosePrior) -> None:
     player = clips_player(prior, g1, {"still": still(g1), "walk": embedded_motion("walk", g1)}, 1 / 30, "two")
-    assert player.content["tracks"] == [] and len(player.content["actors"]) == 2
+    assert player.curves == () and labels(player) == ["still", "walk"]

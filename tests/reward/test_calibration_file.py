@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -92,16 +93,16 @@ def test_another_file_is_refused(kind: str, written: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read_says_so(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
+    def refuse(*_: object, **__: object) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(np, "load", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with refused("bad_calibration", "Permission denied"):
         Calibration.load(written)
 
 
 def test_a_device_is_no_calibration() -> None:
-    with refused("bad_calibration", "/dev/zero: a calibration is a file"):
+    with refused("bad_calibration", "/dev/zero: not a calibration: this is a device, a pipe or a socket"):
         Calibration.load(Path("/dev/zero"))
 
 

@@ -98,7 +98,10 @@ def test_the_first_keyframe_is_the_default_pose(load_text: LoadText) -> None:
 
 
 def test_breadth_first_goes_level_by_level(load_text: LoadText) -> None:
-    assert load_text(two_arms()).breadth_first_names == ("left_arm", "right_arm", "left_hand", "right_hand")
+    robot = load_text(two_arms())
+    assert robot.breadth_first_names == ("left_arm", "right_arm", "left_hand", "right_hand")
+    assert robot.bodies_on_root == ("left_arm", "right_arm")
+    assert robot.breadth_first_bodies == ("trunk", "left_arm", "right_arm", "left_hand", "right_hand")
 
 
 @pytest.mark.parametrize(
@@ -135,8 +138,8 @@ FREE = '<body><freejoint/><geom size="0.1"/></body>'
         (FREE + FREE + HINGE, "bad_robot", "2 free joints and 1 hinges"),
         (HINGE + FREE, "bad_robot", "at most one free joint, first"),
         ("<body><joint/><geom size='0.1'/></body>", "bad_robot", "every hinge needs a name"),
-        ("<body><joint name='a'/>", "bad_mjcf", "MuJoCo cannot compile"),
-        ("<body><joint name='a'/></body>", "bad_mjcf", "mass and inertia"),
+        ("<body><joint name='a'/>", "bad_mjcf", "not well-formed XML"),
+        ("<body><joint name='a'/></body>", "bad_mjcf", "MuJoCo cannot compile this robot: Error: mass and inertia"),
     ],
     ids=["ball", "slide", "no_hinge", "no_joint", "two_free", "free_not_first", "unnamed", "broken_xml", "massless"],
 )
@@ -161,3 +164,11 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         Robot.load(tmp_path / "none.xml")
     assert caught.value.code == "not_found"
     assert str(tmp_path / "none.xml") in str(caught.value)
+
+
+def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "toy.xml"
+    path.write_bytes(f"<mujoco><worldbody>{HINGE}</worldbody></mujoco>".encode().replace(b'"a"', b'"caf\xe9"'))
+    with pytest.raises(InputError, match=r"not UTF-8 \(got b'caf\\xe9'\)") as caught:
+        Robot.load(path)
+    assert caught.value.code == "bad_robot"

@@ -11,9 +11,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from pfmhr.learning.state import load_state, save_state
 from pfmhr.tracking import AdversaryConfig
 from pfmhr.tracking.adversary import Adversary
-from pfmhr.training.state import load_state, save_state
 
 
 def softplus(value: float) -> float:

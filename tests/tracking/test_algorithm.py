@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from pfmhr.errors import InputError
+from pfmhr.learning.state import load_state, save_state
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import ModulatorConfig, SeparateUpdates
 from pfmhr.tracking.networks import Policy, TrackerNetwork
-from pfmhr.training.state import load_state, save_state
 
 from .learning import TINY, Watcher, learner, tiny
 

@@ -48,7 +48,7 @@ def test_settings_left_out_are_the_usual_ones() -> None:
     ("content", "name"), [({"colour": 1}, "colour"), ({"agent": {"hidden": [8], "heads": 4}}, "heads")]
 )
 def test_unknown_settings_are_refused(content: dict[str, object], name: str) -> None:
-    with pytest.raises(InputError, match=f"unknown settings.*{name}") as caught:
+    with pytest.raises(InputError, match=f"unknown entry of the tracker's config.*'{name}'") as caught:
         tracker_config_from_json(content)
     assert caught.value.code == "bad_run"
 

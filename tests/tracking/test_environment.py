@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from pfmhr.errors import InputError
+from pfmhr.learning.state import load_state, save_state
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.sim import Box
 from pfmhr.tracking import EnvironmentConfig
 from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.training.state import load_state, save_state
 
 from .clips import lying, moving, still
 from .learning import on_its_reference

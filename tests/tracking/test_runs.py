@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from pfmhr.learning.state import load_state
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
@@ -20,7 +21,6 @@ from pfmhr.sim import BatchedSimulation
 from pfmhr.tracking import ModulatorConfig
 from pfmhr.tracking.runs import TrackerRun, read_result, train_tracker
 from pfmhr.tracking.training import CHECKPOINT, Training
-from pfmhr.training.state import load_state
 
 from ..score.priors import refused
 from .clips import moving, still

@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 
 from pfmhr.errors import InputError
+from pfmhr.learning.logging import read_metrics
+from pfmhr.learning.state import load_state
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import ModulatorConfig, TrackerConfig, tracker_preset
 from pfmhr.tracking.config import SeparateUpdates
 from pfmhr.tracking.evaluation import Evaluator
 from pfmhr.tracking.training import CHECKPOINT, Training
-from pfmhr.training.logging import read_metrics
-from pfmhr.training.state import load_state
 
 from ..score.priors import refused
 from .learning import TINY, tiny

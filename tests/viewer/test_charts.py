@@ -50,7 +50,7 @@ def test_the_shorter_of_two_lines_ends_where_it_ends() -> None:
 
 def test_charts_of_clips(takes: list[Take]) -> None:
     made = score_charts(takes)
-    assert [each.title for each in made] == ["score", "percentile of the reference", "multiplier of the reward"]
+    assert [each.title for each in made] == ["score", "percentile of the reference", "reward factor"]
     assert [len(each.lines) for each in made] == [2, 2, 2]
     assert made[2].span[0] <= np.exp(-0.5) - 0.02
     assert score_charts([]) == []

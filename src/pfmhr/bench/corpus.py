@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from pfmhr.bench.machine import provenance
 from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus
 from pfmhr.corpus.shards import SHARD_ROWS
 from pfmhr.errors import InputError
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.motion.embedded import embedded_motions
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 
 Say = Callable[[str], object]
@@ -129,7 +129,7 @@ def _random_access(folder: Path, rows: int, robot: Robot, repeats: int, say: Say
     say(f"random access in {rows:,} poses ({rows * robot.num_joints * 4 / 1e9:.1f} GB)")
     corpus = _synthetic(folder, rows, robot)
     opening = _best(lambda: PoseCorpus.open(folder), repeats)
-    np.add.reduce([np.asarray(shard[::32]).sum() for shard in corpus._shards])  # into the page cache
+    corpus.poses[::32].sum()  # into the page cache
     size, steps = 65_536, 20
 
     def draw() -> None:
@@ -139,7 +139,6 @@ def _random_access(folder: Path, rows: int, robot: Robot, repeats: int, say: Say
     seconds = _best(draw, repeats)
     return {
         "poses": len(corpus),
-        "shards": len(corpus.manifest.shards),
         "open_milliseconds": round(1000 * opening, 2),
         "batch_size": size,
         "rows_per_second": round(steps * size / seconds),
@@ -147,10 +146,10 @@ def _random_access(folder: Path, rows: int, robot: Robot, repeats: int, say: Say
 
 
 def _synthetic(folder: Path, rows: int, robot: Robot) -> PoseCorpus:
-    """A corpus of random poses written shard by shard, so that it may be larger than memory."""
+    """A corpus of random poses written piece by piece, so that it may be larger than memory."""
     from pfmhr.corpus import manifest as manifests
     from pfmhr.corpus.manifest import Manifest, Source
-    from pfmhr.corpus.shards import write_shard
+    from pfmhr.corpus.shards import append_rows
 
     folder.mkdir()
     generator = np.random.default_rng(0)
@@ -158,7 +157,7 @@ def _synthetic(folder: Path, rows: int, robot: Robot) -> PoseCorpus:
     for start in range(0, rows, SHARD_ROWS):
         count = min(SHARD_ROWS, rows - start)
         block = generator.random((count, robot.num_joints), dtype=np.float32)
-        shards.append(write_shard(folder, len(shards), [block]))
+        shards.append(append_rows(folder, start, [block]))
     source = Source("random", "random", 0, rows, 0.0, "random")
     manifest = Manifest(robot.name, robot.joint_names, "random", {}, tuple(shards), (source,))
     manifests.save(manifest, folder)

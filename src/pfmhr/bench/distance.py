@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pfmhr.bench.machine import provenance
 from pfmhr.corpus import PoseCorpus
 from pfmhr.distance.neighbours import NeighbourIndex, brute_force
 from pfmhr.distance.pairs import PairConfig, draw_poses
 from pfmhr.motion.embedded import embedded_motions
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 
 GROWTH = (1, 4, 16)

@@ -10,13 +10,13 @@ from torch import nn
 from torch.optim import AdamW
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from pfmhr.bench.machine import provenance
 from pfmhr.bench.timing import interleaved
 from pfmhr.motion.checks.paths import available_cores
 from pfmhr.prior import PriorConfig, TrainConfig, preset
 from pfmhr.prior.path import TimeSampling
 from pfmhr.prior.prior import new_denoiser
 from pfmhr.prior.training import Objective
+from pfmhr.provenance import provenance
 
 JOINTS = 29
 

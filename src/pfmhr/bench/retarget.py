@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from pfmhr.bench.machine import provenance
 from pfmhr.errors import InputError
 from pfmhr.motion.checks import check_motion, find_motion_files
+from pfmhr.provenance import provenance
 from pfmhr.retarget import Body, RetargetConfig, read_human, retarget
 from pfmhr.retarget.calibration import calibrate
 from pfmhr.retarget.example import write_example

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from pfmhr.bench.accuracy import score_accuracy
-from pfmhr.bench.machine import provenance
 from pfmhr.bench.timing import interleaved
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import find_motion_files
@@ -20,8 +19,10 @@ from pfmhr.motion.checks.paths import available_cores
 from pfmhr.motion.embedded import CLIPS, embedded_motion
 from pfmhr.motion.reading import ReadOptions, read_motions
 from pfmhr.prior import PosePrior, PriorConfig, preset
+from pfmhr.prior.network import PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import new_denoiser
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 from pfmhr.score.autodiff import AutodiffEngine
 from pfmhr.score.fused import FusedEngine
@@ -118,6 +119,7 @@ class _TimePerPose(nn.Module):
 def _bare_products(prior: PosePrior, batch: int) -> Callable[[], None]:
     """All linear maps of the network on 2·batch rows (poses and directions), results written in place."""
     network, rows = prior.denoiser.network, 2 * batch
+    assert isinstance(network, PoseNetwork)
     width, joints = network.config.width, network.joints
     pose, hidden, other = torch.randn(rows, joints), torch.randn(rows, width), torch.randn(rows, width)
     weights = [linear.weight.T for block in network.blocks for linear in block.linears]  # type: ignore[union-attr]

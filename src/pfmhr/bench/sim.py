@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pfmhr.bench.machine import provenance
 from pfmhr.bench.timing import interleaved
 from pfmhr.errors import InputError
 from pfmhr.motion.checks.paths import available_cores
 from pfmhr.motion.embedded import embedded_motion, embedded_motions
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation, Scene
 from pfmhr.tracking.config import EnvironmentConfig

@@ -8,12 +8,15 @@ from typing import Annotated
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, progress_bar, say
+from pfmhr.cli.console import print_json, print_table, progress_bar, remark, say
 from pfmhr.cli.options import tell_assumed
 from pfmhr.motion.checks import CheckConfig, FileReport, check_paths
 from pfmhr.motion.frame_rate import require_rate
-from pfmhr.motion.reading import ReadOptions
+from pfmhr.motion.reading import ASSUMED, ReadOptions
 from pfmhr.robots import Robot
+
+MOST_NOTES = 5
+"""So many notes on sound clips are said."""
 
 
 def check(
@@ -55,9 +58,12 @@ def check(
         summary = {"clips": len(reports), "must_be_fixed": bad, "faults": dict(counts.most_common())}
         print_json({"summary": summary, "clips": [report.as_json() for report in reports]})
     else:
-        rows = [row for report in reports if all or report.faults for row in _rows(report)]
-        if rows:
+        listed = [report for report in reports if all or report.faults]
+        if listed:
+            rows = [row for report in listed for row in _rows(report)]
             print_table("", ["clip", "frames", "Hz", "", "what was found"], rows)
+        if not all:
+            _tell_notes([report for report in reports if not report.faults])
         tell_assumed(report.notes for report in reports)
         warned = sum(report.ok and bool(report.faults) for report in reports)
         say(f"{len(reports)} clip(s): {len(reports) - bad - warned} sound, {warned} with warnings, {bad} to be fixed")
@@ -69,3 +75,12 @@ def _rows(report: FileReport) -> list[list[str]]:
     lines = [[fault.severity.value, fault.message] for fault in report.faults] or [["ok", ""]]
     lines += [["note", note] for note in report.notes]
     return [(head if number == 0 else ["", "", ""]) + line for number, line in enumerate(lines)]
+
+
+def _tell_notes(reports: list[FileReport]) -> None:
+    """Say what was decided in reading the clips that are not listed, each note once."""
+    notes = Counter(note for report in reports for note in report.notes if note != ASSUMED)
+    for note, clips in notes.most_common(MOST_NOTES):
+        remark(f"{clips} clip(s): {note}")
+    if len(notes) > MOST_NOTES:
+        remark(f"and {len(notes) - MOST_NOTES} more notes: --all lists them")

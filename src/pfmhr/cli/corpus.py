@@ -56,7 +56,7 @@ def add(
     robot: str = "g1",
     json: bool = False,
 ) -> int:
-    """Append motion files to a corpus; its existing shards are never rewritten.
+    """Append motion files to a corpus; its existing poses are never rewritten.
 
     Examples:
         pfmhr corpus add corpora/mine more_motions/
@@ -141,7 +141,6 @@ def _summary(corpus: PoseCorpus) -> dict[str, Any]:
         "poses": len(corpus),
         "joints": len(manifest.joint_names),
         "megabytes": round(len(corpus) * len(manifest.joint_names) * 4 / 1e6, 1),
-        "shards": len(manifest.shards),
         "sources": len(manifest.sources),
         "categories": dict(sorted(manifest.categories.items(), key=lambda pair: -pair[1])),
         "rejected": dict(Counter(entry.code for entry in manifest.rejected).most_common()),
@@ -157,7 +156,7 @@ def _show(corpus: PoseCorpus, json: bool, damaged: list[str] | None = None) -> i
         return 0
     say(
         f"{corpus.path}: {summary['poses']:,} poses of robot '{summary['robot']}' ({summary['megabytes']:,} MB), "
-        f"{summary['sources']:,} clips, {summary['shards']} shard(s)"
+        f"{summary['sources']:,} clips"
     )
     for title in ("categories", "rejected", "skipped"):
         if summary[title]:

@@ -102,11 +102,13 @@ def _score(robot: Robot, name: str, clip: Motion, out: Path) -> Section:
     import torch
 
     from pfmhr.prior import PosePrior
-    from pfmhr.report.page import Section, Text
-    from pfmhr.report.watching import clips_player
     from pfmhr.reward import Calibration, Ramp
     from pfmhr.reward.timeline import score_motion
     from pfmhr.score import PoseGeometryScore
+
+    with tracking_extra():
+        from pfmhr.report.page import Section, Text
+        from pfmhr.report.watching import clips_player
 
     prior = PosePrior.load(name, robot)
     generator, ramp = torch.Generator().manual_seed(0), Ramp()

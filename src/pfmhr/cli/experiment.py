@@ -84,10 +84,10 @@ def report(
         against: method that all others are compared with, instead of the matrix's own.
         json: print one JSON object.
     """
-    from pfmhr.bench.machine import provenance
     from pfmhr.experiments import Matrix
     from pfmhr.experiments.report import summarise
     from pfmhr.experiments.wording import INTERVALS, verdicts_in_words
+    from pfmhr.provenance import provenance
 
     if out is not None and out.suffix == ".json":
         fix = "Name the file to write with --output."

@@ -39,11 +39,11 @@ def evaluate(
         seed: of the samples.
         json: print one JSON object.
     """
-    from pfmhr.bench.machine import provenance
     from pfmhr.corpus import PoseCorpus
     from pfmhr.files import write_json
     from pfmhr.prior import PosePrior
     from pfmhr.prior.evaluation import evaluate_prior
+    from pfmhr.provenance import provenance
     from pfmhr.robots import Robot
 
     at_least_one(poses=poses)
@@ -81,11 +81,11 @@ def closed_form(
         threads: threads to compute with; all cores unless said.
         json: print one JSON object.
     """
-    from pfmhr.bench.machine import provenance
     from pfmhr.files import write_json
     from pfmhr.prior import PriorConfig, TrainConfig
     from pfmhr.prior import preset as network_preset
     from pfmhr.prior.closed_form import closed_form_check
+    from pfmhr.provenance import provenance
     from pfmhr.robots import Robot
 
     use_threads(threads)

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from pfmhr.bench.machine import provenance
 from pfmhr.cli.console import print_json, print_table, progress_bar, remark, say, write_result
 from pfmhr.cli.options import at_least_one, refuse_replacing
 from pfmhr.errors import InputError
 from pfmhr.motion.formats import BY_SUFFIX
+from pfmhr.provenance import provenance
 from pfmhr.retarget.batch import Report, RetargetFile, Task, make_tasks, retarget_files, retarget_one
 from pfmhr.retarget.retargeting import RetargetConfig
 

@@ -93,7 +93,7 @@ def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = Non
         output: also write rows, curves, command and machine here, as JSON.
         json: print one JSON object.
     """
-    from pfmhr.bench.machine import provenance
+    from pfmhr.provenance import provenance
 
     with tracking_extra():
         from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, grouped
@@ -193,9 +193,9 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
 
 def _files_of(*runs: Path) -> list[Path]:
     """What runs consist of."""
+    from pfmhr.learning.runs import RUN
     from pfmhr.tracking.runs import CLIPS, RESULT
     from pfmhr.tracking.training import CHECKPOINT
-    from pfmhr.training.runs import RUN
 
     parts = [run / name for run in runs for name in (RUN, RESULT, CHECKPOINT)]
     return [*parts, *(clip for run in runs for clip in (run / CLIPS).glob("*"))]

@@ -84,7 +84,7 @@ def train(
         threads: threads for physics and networks; all cores unless said.
         json: print the result as one JSON object.
     """
-    from pfmhr.bench.machine import provenance
+    from pfmhr.provenance import provenance
     from pfmhr.robots import Robot
 
     with tracking_extra():

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.manifest import Manifest, Source
-from pfmhr.corpus.shards import SHARD_ROWS, write_shard
+from pfmhr.corpus.shards import SHARD_ROWS, append_rows
 from pfmhr.corpus.writing import write_once
 from pfmhr.errors import InputError
 from pfmhr.motion.checks.copies import digest
@@ -42,8 +42,8 @@ def corpus_from_array(directory: Path, poses: ArrayLike, robot: Robot, category:
 
     def write() -> Manifest:
         shards = tuple(
-            write_shard(directory, number, [table[start : start + SHARD_ROWS]])
-            for number, start in enumerate(range(0, len(table), SHARD_ROWS))
+            append_rows(directory, start, [table[start : start + SHARD_ROWS]])
+            for start in range(0, len(table), SHARD_ROWS)
         )
         return replace(empty, shards=shards, sources=(Source("array", category, 0, len(table), 0.0, mark),))
 

@@ -1,8 +1,8 @@
 """Building a corpus: read, check and store any number of files, in parallel, surviving any interruption.
 
-Shards are written one after another, each with a small record of what went into it under
+Poses are appended to one file, a stretch at a time, each with a small record of what went into it under
 ``.partial/``. The manifest comes last. Killed at any moment, the folder holds the old corpus (or
-none) plus finished shards, and the same command goes on behind the last of them.
+none) plus finished stretches, and the same command goes on behind the last of them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.items import BuildConfig, Item, collect, fingerprint
 from pfmhr.corpus.manifest import Manifest, Rejected, Shard, Source
 from pfmhr.corpus.reading import Accepted, read_item
-from pfmhr.corpus.shards import shard_name, write_shard
-from pfmhr.corpus.writing import PARTIAL, claim, made_for, refuse_others, remove_unlisted, tidy
+from pfmhr.corpus.shards import FLAT, append_rows, has_rows
+from pfmhr.corpus.writing import PARTIAL, claim, flattened, made_for, refuse_others, remove_unlisted, tidy
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically
 from pfmhr.motion import Motion
@@ -33,7 +33,7 @@ Say = Callable[[str], object]
 
 @dataclass
 class _Progressing:
-    """A build under way: what is stored, what is waiting for the next shard."""
+    """A build under way: what is stored, what is waiting for the next stretch."""
 
     directory: Path
     manifest: Manifest
@@ -133,7 +133,7 @@ def add_to_corpus(
 ) -> PoseCorpus:
     """Append to a corpus; arguments as for :func:`build_corpus`.
 
-    Existing shards are never touched; clips that are already in it are left out.
+    Existing poses are never touched; clips that are already in it are left out.
     """
     job = _job(directory, things, robot, config, say, progress, workers)
     PoseCorpus.open(directory, robot)  # before the lock, which would make the folder
@@ -144,6 +144,7 @@ def add_to_corpus(
             job.say(f"already added: {base.poses:,} poses in {directory}")
             return PoseCorpus.open(directory)
         skipped = {why: base.skipped.get(why, 0) + job.skipped.get(why, 0) for why in {**base.skipped, **job.skipped}}
+        base = flattened(directory, base)
         return _run(job, replace(base, additions=(*base.additions, job.mark), skipped=skipped))
 
 
@@ -160,7 +161,7 @@ def _run(job: _Job, start: Manifest) -> PoseCorpus:
             _take(state, result, known)
         state.done += 1
         if state.waiting_rows >= job.config.shard_rows:
-            _close_shard(state, job.mark)
+            _close_stretch(state, job.mark)
         if job.progress:
             job.progress(state.done, len(job.items))
     return _finish(state, job.mark, start, job.say)
@@ -181,10 +182,10 @@ def _take(state: _Progressing, result: Accepted | Rejected, known: dict[str, str
     state.rows += len(result.poses)
 
 
-def _close_shard(state: _Progressing, mark: str) -> None:
+def _close_stretch(state: _Progressing, mark: str) -> None:
     """Store what is waiting, then record it: from here on a resumed build starts behind these items."""
     number = len(state.manifest.shards)
-    shard = write_shard(state.directory, number, state.waiting)
+    shard = append_rows(state.directory, state.manifest.poses, state.waiting)
     record = {
         "fingerprint": mark,
         "done": state.done,
@@ -192,7 +193,7 @@ def _close_shard(state: _Progressing, mark: str) -> None:
         "sources": [asdict(source) for source in state.sources],
         "rejected": [asdict(rejected) for rejected in state.rejected],
     }
-    path = state.directory / PARTIAL / f"{shard_name(number)}.json"
+    path = _record_path(state.directory, number)
     write_atomically(path, lambda handle: handle.write(manifests.encode(record)))
     _absorb(state, shard)
 
@@ -210,7 +211,7 @@ def _absorb(state: _Progressing, shard: Shard | None) -> None:
 
 def _finish(state: _Progressing, mark: str, start: Manifest, say: Say) -> PoseCorpus:
     if state.waiting:
-        _close_shard(state, mark)
+        _close_stretch(state, mark)
     _absorb(state, None)
     manifest = state.manifest
     rejected = manifest.rejected[len(start.rejected) :]
@@ -237,12 +238,12 @@ def _is_fault(rejected: Rejected) -> bool:
 
 
 def _resume(directory: Path, start: Manifest, mark: str, say: Say) -> _Progressing:
-    """Take up the finished shards of an interrupted run of the same command; clear away any other's."""
+    """Take up the finished stretches of an interrupted run of the same command; clear away any other's."""
     partial = directory / PARTIAL
     interrupted = partial.exists()
     claim(directory)
     state = _Progressing(directory, start, rows=start.poses)
-    while (record := _record(partial, len(state.manifest.shards), mark, directory)) is not None:
+    while (record := _record(state, mark)) is not None:
         shard, content = record
         state.sources = [manifests.source_from_json(source) for source in content["sources"]]
         state.rejected = [Rejected(**rejected) for rejected in content["rejected"]]
@@ -253,19 +254,26 @@ def _resume(directory: Path, start: Manifest, mark: str, say: Say) -> _Progressi
     if kept or leftovers or interrupted:
         what = "the corpus before it is untouched" if start.shards else "there was no corpus yet"
         found = f"an unfinished run was found; {what} ({start.poses:,} poses)"
-        say(f"{found}; going on behind {kept} finished shard(s)" if kept else f"{found}; starting over")
+        say(f"{found}; going on behind {kept} finished stretch(es)" if kept else f"{found}; starting over")
     if not kept:
         shutil.rmtree(partial, ignore_errors=True)
         claim(directory)
     return state
 
 
-def _record(partial: Path, number: int, mark: str, directory: Path) -> tuple[Shard, dict] | None:
-    path = partial / f"{shard_name(number)}.json"
+def _record(state: _Progressing, mark: str) -> tuple[Shard, dict] | None:
+    """What the same command recorded of the next stretch, if its poses are there."""
+    manifest = state.manifest
+    path = _record_path(state.directory, len(manifest.shards))
     if not path.exists():
         return None
     content = manifests.decode(path)
     if content.get("fingerprint") != mark:
         return None
     shard = Shard(**content["shard"])
-    return (shard, content) if (directory / shard.file).exists() else None
+    there = has_rows(state.directory, manifest.poses + shard.rows, len(manifest.joint_names))
+    return (shard, content) if shard.file == FLAT and there else None
+
+
+def _record_path(directory: Path, number: int) -> Path:
+    return directory / PARTIAL / f"{number:05d}.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +11,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from pfmhr.corpus import manifest as manifests
 from pfmhr.corpus.manifest import Manifest, Source
-from pfmhr.corpus.sampling import batch_rows, gather
-from pfmhr.corpus.shards import checksum_of, open_shard
+from pfmhr.corpus.sampling import batch_rows, take_rows
+from pfmhr.corpus.shards import FLAT, checksum_of, checksum_of_rows, open_poses
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 
 
 class PoseCorpus:
-    """Unordered robot poses: a folder of memory-mapped shards and a manifest that says where each came from."""
+    """Unordered robot poses: a folder with a memory-mapped file and a manifest that says where each came from."""
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
-        joints = len(manifest.joint_names)
-        self._shards = [open_shard(path, shard, joints) for shard in manifest.shards]
-        lengths = [len(shard) for shard in self._shards]
-        self._starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].astype(np.int64)
-        self._length = sum(lengths)
+        self._arrays = open_poses(path, manifest)
+        self._length = sum(len(array) for array in self._arrays)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the same files: their poses are not sent there."""
+        return PoseCorpus, (self.path, self.manifest)
 
     @staticmethod
     def open(path: str | Path, robot: Robot | None = None) -> PoseCorpus:
@@ -68,11 +69,11 @@ class PoseCorpus:
         return self.manifest.sources
 
     @property
-    def poses(self) -> NDArray[np.float32] | ShardedPoses:
-        """All poses, (N, J) float32 in rad, not loaded: a memory map, or a view over several."""
-        if len(self._shards) == 1:
-            return self._shards[0]
-        return ShardedPoses(self)
+    def poses(self) -> NDArray[np.float32]:
+        """All poses, (N, J) float32 in rad: a memory map, not loaded; of a corpus of format 1 in memory."""
+        if len(self._arrays) == 1:
+            return self._arrays[0]
+        return np.concatenate([*self._arrays, np.empty((0, len(self.joint_names)), np.float32)])
 
     def rows(self, index: ArrayLike) -> NDArray[np.float32]:
         """The poses with these row numbers, in this order, shape ``(len(index), J)``, in memory."""
@@ -101,9 +102,9 @@ class PoseCorpus:
         return self._gather(batch_rows(self._length, step, size, seed, rank, world))
 
     def _gather(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        if not self._shards:
+        if not self._arrays:
             return np.empty((0, len(self.joint_names)), dtype=np.float32)
-        return gather(self._shards, self._starts, rows)
+        return take_rows(self._arrays, rows)
 
     def require(self, robot: Robot) -> None:
         """Refuse a robot whose joints are not exactly this corpus's."""
@@ -117,49 +118,20 @@ class PoseCorpus:
             )
 
     def verify(self, progress: Callable[[int, int], object] | None = None) -> list[str]:
-        """Read everything and compare with the manifest's checksums; returns the shards that differ."""
-        damaged = []
+        """Read everything and compare with the manifest's checksums; returns the stretches that differ."""
+        damaged, start = [], 0
         for done, shard in enumerate(self.manifest.shards, start=1):
-            if checksum_of(self.path / shard.file) != shard.sha256:
-                damaged.append(shard.file)
+            end = start + shard.rows
+            if shard.file == FLAT:
+                name, read = f"{FLAT} from row {start:,} to {end - 1:,}", checksum_of_rows(self._arrays[0][start:end])
+            else:
+                name, read = shard.file, checksum_of(self.path / shard.file)
+            if read != shard.sha256:
+                damaged.append(name)
+            start = end
             if progress:
                 progress(done, len(self.manifest.shards))
         return damaged
 
     def __repr__(self) -> str:
         return f"PoseCorpus('{self.path}', {self._length:,} poses, robot '{self.manifest.robot}')"
-
-
-class ShardedPoses:
-    """An array-like over all shards: ``len``, ``shape``, slices, row numbers, masks, iteration, numpy."""
-
-    def __init__(self, corpus: PoseCorpus) -> None:
-        self._corpus = corpus
-        self.shape = (len(corpus), len(corpus.joint_names))
-        self.dtype = np.dtype(np.float32)
-        self.ndim = 2
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, key: Any) -> NDArray[np.float32]:
-        rows, *columns = key if isinstance(key, tuple) else (key,)
-        if rows is None or rows is Ellipsis:
-            return self[:][key]
-        if isinstance(rows, (int, np.integer)):
-            return self._corpus.rows([range(len(self))[rows]])[(0, *columns)]
-        if isinstance(rows, slice):
-            return self._corpus.rows(np.arange(len(self))[rows])[(slice(None), *columns)]
-        index = np.asarray(rows)
-        if index.dtype == bool and index.shape != (len(self),):
-            raise IndexError(f"a mask of {index.shape} for {len(self)} poses")
-        index = np.flatnonzero(index) if index.dtype == bool else np.where(index < 0, index + len(self), index)
-        # Rows as numpy would pair them with columns: one by one with a list, all with a slice.
-        return self._corpus.rows(index)[(np.arange(index.size).reshape(index.shape), *columns)]
-
-    def __iter__(self) -> Iterator[NDArray[np.float32]]:
-        return (self[row] for row in range(len(self)))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        whole = self[:]
-        return whole if dtype is None else whole.astype(dtype)

@@ -47,7 +47,7 @@ class BuildConfig:
     max_file_mb: int = 256
     """Larger files are rejected, to bound memory."""
     shard_rows: int = SHARD_ROWS
-    """A shard is closed at the first clip that brings it to this many poses."""
+    """Poses are stored in stretches, each closed at the first clip that brings it to this many."""
 
     def __post_init__(self) -> None:
         if self.fps is not None:

@@ -13,14 +13,15 @@ from pfmhr.foreign import as_dataclass, read_json
 
 FILE_NAME = "manifest.json"
 FORMAT = "pfmhr-corpus"
-VERSION = 1
+VERSION = 2
+"""Of what is written; 1, with a file per shard, is read, too."""
 MAX_MANIFEST_BYTES = 256 * 2**20
 """Some 800,000 sources."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One .npy file of poses, shape (rows, J) float32."""
+    """A stretch of poses, (rows, J) float32: rows of the flat file behind those before it, or a file of its own."""
 
     file: str
     rows: int
@@ -99,7 +100,7 @@ def load(directory: Path) -> Manifest:
         raise InputError(
             "not a corpus manifest", where=path, expected=FORMAT, got=content.get("format"), code="bad_corpus"
         )
-    if content.get("version") != VERSION:
+    if content.get("version") not in (1, VERSION):
         raise InputError(
             "unknown corpus version", where=path, expected=VERSION, got=content.get("version"), code="bad_corpus"
         )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.manifest import Manifest, Shard, Source
-from pfmhr.corpus.shards import SHARD_ROWS, write_shard
+from pfmhr.corpus.shards import SHARD_ROWS, append_rows
 from pfmhr.corpus.writing import write_once
 from pfmhr.errors import InputError, unknown_name
 
@@ -121,7 +121,7 @@ def _copy(corpus: PoseCorpus, chosen: NDArray[np.bool_], directory: Path, empty:
     rows = np.flatnonzero(chosen)
     shards: list[Shard] = []
     for start in range(0, len(rows), SHARD_ROWS):
-        shards.append(write_shard(directory, len(shards), [corpus.rows(rows[start : start + SHARD_ROWS])]))
+        shards.append(append_rows(directory, start, [corpus.rows(rows[start : start + SHARD_ROWS])]))
     sources: list[Source] = []
     position = 0
     for source in corpus.sources:

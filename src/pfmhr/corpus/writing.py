@@ -5,15 +5,17 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from pfmhr.corpus.corpus import PoseCorpus
 from pfmhr.corpus.manifest import FILE_NAME, Manifest, save
+from pfmhr.corpus.shards import FLAT, append_rows, cut_rows, open_poses
 from pfmhr.errors import InputError
 from pfmhr.files import disk_errors, exclusive
 
 PARTIAL = ".partial"
-"""Marks a folder as ours while a corpus is being written into it, and holds the records of finished shards."""
+"""Marks a folder as ours while a corpus is being written into it, and holds the records of finished stretches."""
 
 
 def write_once(directory: Path, empty: Manifest, write: Callable[[], Manifest]) -> PoseCorpus:
@@ -58,7 +60,7 @@ def made_for(directory: Path) -> Iterator[None]:
 def refuse_others(directory: Path) -> None:
     """Make sure that a folder is one to write to: a corpus, new, empty, or left by an interrupted run.
 
-    Writers clear away shards that no manifest lists; in somebody else's folder those could be theirs.
+    Writers clear away poses that no manifest lists; in somebody else's folder those could be theirs.
     """
     if not directory.is_dir():
         return  # not there yet, or a file, which is told when the folder is made
@@ -80,9 +82,24 @@ def tidy(directory: Path, manifest: Manifest) -> None:
 
 
 def remove_unlisted(directory: Path, manifest: Manifest) -> int:
-    """Delete shards and temporary files that the manifest does not list; returns how many."""
+    """Delete poses and temporary files that the manifest does not list; returns from how many files."""
     listed = {shard.file for shard in manifest.shards}
     extra = [path for path in directory.glob("shard-*.npy*") if path.name not in listed]
     for path in extra:
         path.unlink()
-    return len(extra)
+    flat = sum(shard.rows for shard in manifest.shards if shard.file == FLAT)
+    return len(extra) + cut_rows(directory, flat, len(manifest.joint_names))
+
+
+def flattened(directory: Path, manifest: Manifest) -> Manifest:
+    """The corpus with its poses in one flat file; a file per shard, as format 1 has, is copied and then goes."""
+    if all(shard.file == FLAT for shard in manifest.shards):
+        return manifest
+    shards, start = [], 0
+    for array in open_poses(directory, manifest):
+        shards.append(append_rows(directory, start, [array]))
+        start += len(array)
+    manifest = replace(manifest, shards=tuple(shards))
+    save(manifest, directory)
+    remove_unlisted(directory, manifest)
+    return manifest

@@ -14,10 +14,10 @@ from pfmhr.distance.network import DistanceNetwork, DistanceNetworkConfig
 from pfmhr.errors import InputError
 from pfmhr.foreign import as_dataclass, locate
 from pfmhr.inputs import BROKEN, as_poses
+from pfmhr.learning.artefact import load_network, read_config, write_artefact
+from pfmhr.learning.identity import hash_of
 from pfmhr.prior.artefact import bundled_priors
 from pfmhr.robots import Robot
-from pfmhr.training.artefact import load_network, read_config, write_artefact
-from pfmhr.training.identity import hash_of
 
 FORMAT, VERSION, KIND, CODE = "pfmhr-distance", 1, "distance field", "bad_distance_field"
 

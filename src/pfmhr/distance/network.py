@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pfmhr.errors import InputError
+from pfmhr.learning import require_numbers
 from pfmhr.robots import Robot
-from pfmhr.training import require_numbers
 
 SHARPNESS = 100.0
 """β of every softplus: nearly a ReLU, yet smooth, for the gradient is trained too."""

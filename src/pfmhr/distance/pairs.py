@@ -22,8 +22,8 @@ from pfmhr.distance.neighbours import Metric, NeighbourIndex, require_neighbours
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically, write_json
 from pfmhr.foreign import load_npy, read_file, read_json
+from pfmhr.learning import claim, is_done
 from pfmhr.robots import Robot
-from pfmhr.training import claim, is_done
 
 MANIFEST, FORMAT = "pairs.json", "pfmhr-pairs"
 RECALL_SAMPLE = 1000

@@ -21,8 +21,7 @@ from pfmhr.distance.pairs import Pairs
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive
 from pfmhr.layout import CONFIG
-from pfmhr.robots import Robot
-from pfmhr.training import (
+from pfmhr.learning import (
     LoopConfig,
     Progress,
     Say,
@@ -35,7 +34,8 @@ from pfmhr.training import (
     run_loop,
     said_by_first,
 )
-from pfmhr.training.runs import refuse_others
+from pfmhr.learning.runs import refuse_others
+from pfmhr.robots import Robot
 
 BANDS = (0.0, 0.1, 0.3, 0.6, 1.0, 2.0, np.inf)
 

@@ -58,7 +58,7 @@ class Done:
 
     def _modulation(self, samples: list[int]) -> dict[str, list[float]]:
         """Mean factor, region shares and, of a prior that fades, what is left of it, between evaluations."""
-        from pfmhr.training.logging import read_metrics  # with it comes torch, which what starts cells does without
+        from pfmhr.learning.logging import read_metrics  # with it comes torch, which what starts cells does without
 
         lines = [line for line in read_metrics(self.folder) if "modulator_multiplier" in line]
         spans = [[line for line in lines if low < line["step"] <= high] for low, high in pairwise(samples)]

@@ -89,7 +89,7 @@ def _read_array(stream: IO[bytes], size: int, what: str) -> NDArray:
     if layout.dtype.hasobject:
         raise InputError(
             f"{what} holds pickled objects, which could run code; refused",
-            fix="Save it again with plain arrays only.",
+            fix="Save it again with plain arrays only, names as np.array(names, dtype=str).",
             code="unsafe_pickle",
         )
     if layout.dtype.itemsize == 0 or layout.dtype.fields is not None or layout.dtype.subdtype is not None:

@@ -14,8 +14,8 @@ MAX_FILE_BYTES = 512 * 2**20
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def read_file(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
-    """The content of a regular file of at most ``max_bytes``.
+def read_file(path: Path, max_bytes: int = MAX_FILE_BYTES, growing: bool = False) -> bytes:
+    """The content of a regular file of at most ``max_bytes``; of a ``growing`` one, such as a log, what was there.
 
     Raises:
         FileNotFoundError: it is not there; the caller knows what was expected.
@@ -32,6 +32,8 @@ def read_file(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         raise
     except OSError as error:
         raise _unreadable(path, error) from error
+    if growing:
+        return data[:size]
     if len(data) > size:
         raise InputError("the file grew while it was read", where=path, fix="Try again.", code="unreadable")
     return data

@@ -78,7 +78,7 @@ def _assemble(clip: Clip, path: Path, options: ReadOptions) -> Motion:
         loop=clip.loop,
         name=clip.name or clip_name(path),
         source=str(path),
-        notes=(*notes, *fps_note, *moved),
+        notes=(*clip.notes, *notes, *fps_note, *moved),
     )
 
 

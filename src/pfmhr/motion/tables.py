@@ -1,21 +1,19 @@
-"""Numbers out of csv text: one fast scanner, one careful fallback, one clear error."""
+"""Numbers out of csv text: pyarrow where it is installed, numpy otherwise, one clear error."""
 
 from __future__ import annotations
 
-import ctypes
 import io
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
-from pfmhr.native import load_library
 
 _BLANK = (b" ", b"\t", b"\r", b"\n", b"\0")
 PRECISE = 1000.0
 """From this number on float32 has steps of more than 0.00006."""
-NATIVE_LIBRARY = Path(__file__).with_name("_table.so")
+QUICK_BYTES = 2**20
+"""From this length on a text is read with pyarrow, whose import takes as long as np.loadtxt with a megabyte."""
 
 
 def first_line(text: bytes) -> str:
@@ -23,12 +21,12 @@ def first_line(text: bytes) -> str:
     return text[: 2**16].split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", errors="replace")
 
 
-def parse_table(text: bytes, native: bool = True, line: int = 1) -> NDArray[np.float32]:
+def parse_table(text: bytes, line: int = 1, quick: bool | None = None) -> NDArray[np.float32]:
     """A rectangular table of comma-separated numbers, shape ``(rows, columns)`` float32.
 
     Args:
-        native: use the compiled scanner if it was built; the result is the same without it.
         line: number of the text's first line in its file, for messages.
+        quick: read with pyarrow; default: where it is installed and the text is long. The result is the same.
 
     Raises:
         InputError: naming the first line that does not fit.
@@ -38,12 +36,12 @@ def parse_table(text: bytes, native: bool = True, line: int = 1) -> NDArray[np.f
     if not text.rstrip(b"\n"):
         raise InputError("no rows of numbers", code="too_short")
     columns = first_line(text).count(",") + 1
-    table = _parse_native(text, columns) if native else None
+    wanted = len(text) >= QUICK_BYTES if quick is None else quick
+    table = _parse_quickly(text, columns) if wanted else None
     if table is None:
         try:
-            table = np.loadtxt(io.BytesIO(text), delimiter=",", dtype=np.float64, ndmin=2, comments=None).astype(
-                np.float32
-            )
+            with np.errstate(over="ignore"):
+                table = np.loadtxt(io.BytesIO(text), delimiter=",", dtype=np.float32, ndmin=2, comments=None)
         except (ValueError, UnicodeDecodeError) as error:
             raise _locate(text, columns, error, line) from None
         if table.shape[1] != columns or len(table) != _lines(text):
@@ -60,30 +58,31 @@ def precise_columns(text: bytes, table: NDArray[np.float32], columns: slice) -> 
     return np.loadtxt(io.BytesIO(text), delimiter=",", ndmin=2, comments=None, usecols=tuple(names))
 
 
-def native_parser() -> ctypes.CDLL | None:
-    """The compiled scanner, or None where the package was built without a C compiler."""
-    library = load_library(NATIVE_LIBRARY)
-    if library is not None:
-        library.pfmhr_parse_table.restype = ctypes.c_long
-        library.pfmhr_parse_table.argtypes = [
-            ctypes.c_char_p,
-            ctypes.c_size_t,
-            ctypes.c_long,
-            ctypes.c_void_p,
-            ctypes.c_long,
-        ]
-    return library
-
-
-def _parse_native(text: bytes, columns: int) -> NDArray[np.float32] | None:
-    library = native_parser()
-    if library is None:
+def _parse_quickly(text: bytes, columns: int) -> NDArray[np.float32] | None:
+    """The table by pyarrow; None where it is not installed, or the text is anything but plain finite numbers."""
+    try:
+        import pyarrow
+        from pyarrow import csv
+    except ImportError:
         return None
-    # A cell takes at least two characters, so this is room enough; pages never written cost nothing.
-    most = len(text) // (2 * columns) + 1
-    table = np.empty((most, columns), dtype=np.float32)
-    rows = library.pfmhr_parse_table(text, len(text), columns, table.ctypes.data, most)
-    return table[:rows] if rows > 0 else None
+    names = [str(column) for column in range(columns)]
+    try:
+        cells = csv.read_csv(
+            pyarrow.BufferReader(text),
+            csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
+            csv.ParseOptions(quote_char=False, double_quote=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.float64()), null_values=[]),
+        )
+    except pyarrow.ArrowInvalid:
+        return None
+    # What it reads otherwise than Python does (a lone carriage return, nan(1)) shows in the count or is not finite.
+    if cells.num_rows != _lines(text):
+        return None
+    table = np.empty((cells.num_rows, columns), np.float32)
+    with np.errstate(over="ignore"):
+        for column, numbers in enumerate(cells.columns):
+            table[:, column] = numbers.to_numpy()
+    return table if np.isfinite(table).all() else None
 
 
 def _lines(text: bytes) -> int:

@@ -12,12 +12,13 @@ import torch
 import pfmhr
 from pfmhr.errors import InputError
 from pfmhr.foreign import as_dataclass, locate
+from pfmhr.learning.artefact import load_network, read_config, write_artefact
 from pfmhr.prior.config import PriorConfig, as_json
 from pfmhr.prior.denoiser import Denoiser
+from pfmhr.prior.gaussians import MixtureNetwork
 from pfmhr.prior.network import PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
-from pfmhr.prior.prior import PosePrior
-from pfmhr.training.artefact import load_network, read_config, write_artefact
+from pfmhr.prior.prior import PosePrior, new_network
 
 FORMAT, VERSION = "pfmhr-prior", 1
 
@@ -53,8 +54,8 @@ def load_prior(source: str | Path) -> PosePrior:
         _require_names(about)
         joints = len(about.joint_names)
 
-        def make(device: str) -> PoseNetwork:
-            return PoseNetwork(joints, about.prior.network, device)
+        def make(device: str) -> PoseNetwork | MixtureNetwork:
+            return new_network(about.prior, joints, device)
 
         with torch.random.fork_rng(devices=[]):  # weights about to be replaced cost nobody random numbers
             network = load_network(make, directory, about.weights_sha256, "prior")
@@ -87,12 +88,14 @@ def _require_names(about: _Config) -> None:
 
 
 def _card(prior: PosePrior) -> str:
-    network = prior.config.network
+    network, mixture = prior.config.network, prior.config.mixture
+    shape = f"{network.depth} blocks of {network.width}, {prior.config.prediction} prediction"
+    if mixture is not None:
+        shape = f"{mixture.components} Gaussians with full covariances, in closed form"
     return (
         f"# Pose prior for {prior.robot}\n\n"
         f"A flow matching prior over single poses of {len(prior.joint_names)} joints "
-        f"({network.depth} blocks of {network.width}, {prior.config.prediction} prediction, "
-        f"{prior.config.normalisation} normalisation).\n\n"
+        f"({shape}, {prior.config.normalisation} normalisation).\n\n"
         '```python\nfrom pfmhr import PosePrior\nprior = PosePrior.load("<this directory>")\n```\n\n'
         f"Made by pfm-hr {pfmhr.__version__}. What it was trained on and how: `about` in `config.json`.\n"
     )

@@ -10,13 +10,13 @@ from scipy.stats import spearmanr
 from torch import Tensor
 
 from pfmhr.corpus import PoseCorpus
+from pfmhr.learning import Progress, Say
 from pfmhr.prior.config import PriorConfig, TrainConfig
 from pfmhr.prior.jacobian import jacobian
 from pfmhr.prior.mixture import GaussianMixture
 from pfmhr.prior.prior import PosePrior
 from pfmhr.prior.runs import train_prior
 from pfmhr.robots import Robot
-from pfmhr.training import Progress, Say
 
 TIMES = (0.5, 0.75, 0.9)
 POSES = 1_000_000

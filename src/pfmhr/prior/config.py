@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.learning import LoopConfig, require_numbers
 from pfmhr.prior.denoiser import Prediction
+from pfmhr.prior.gaussians import MixtureConfig
 from pfmhr.prior.network import NetworkConfig
 from pfmhr.prior.normalisation import Kind
 from pfmhr.prior.path import DELTA, TimeSampling
-from pfmhr.training import LoopConfig, require_numbers
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,15 @@ class PriorConfig:
     """Poses in units of their spread over the data, or of the joint ranges."""
     time: TimeSampling = field(default_factory=TimeSampling)
     delta: float = DELTA
+    mixture: MixtureConfig | None = None
+    """A mixture of Gaussians in place of the network: fitted, not trained."""
 
     def __post_init__(self) -> None:
         for name, kinds in (("prediction", get_args(Prediction)), ("normalisation", get_args(Kind))):
             if getattr(self, name) not in kinds:
                 raise unknown_name(name, str(getattr(self, name)), kinds)
+        if self.mixture is not None and self.prediction != "clean":
+            raise InputError("a mixture of Gaussians predicts clean poses", got=self.prediction, code="bad_config")
         require_numbers(self, positive=("delta",))
         require_numbers(self.network, positive=("time_scale",))
         if not (math.isfinite(self.time.mean) and math.isfinite(self.time.std)):
@@ -55,5 +60,8 @@ class TrainConfig(LoopConfig):
 
 
 def as_json(config: PriorConfig | TrainConfig) -> dict[str, Any]:
-    """Plain data for a config file."""
-    return asdict(config)
+    """Plain data for a config file: the network's shape or, in closed form, the mixture's."""
+    content = asdict(config)
+    if isinstance(config, PriorConfig):
+        del content["mixture" if config.mixture is None else "network"]
+    return content

@@ -52,6 +52,16 @@ class GaussianMixture:
         covariances = self.covariances * shrink[:, None] * shrink[None, :]
         return GaussianMixture(self.weights, (self.means - centre.double()) * shrink, covariances)
 
+    def shares(self, points: Tensor) -> Tensor:
+        """How likely each of the points ``(N, D)`` is from each component ``(N, K)``, in the points' precision."""
+        factor = torch.linalg.cholesky(self.covariances)
+        inverse = torch.linalg.solve_triangular(factor, torch.eye(factor.shape[-1]).to(factor), upper=False)
+        centres = torch.einsum("kij,kj->ki", inverse, self.means)
+        axes = inverse.permute(2, 0, 1).flatten(1).to(points)  # (D, K·D)
+        white = (points @ axes).unflatten(-1, centres.shape) - centres.to(points)
+        log_density = -0.5 * white.square().sum(dim=-1) - factor.diagonal(dim1=1, dim2=2).log().sum(dim=1).to(points)
+        return torch.softmax(self.weights.log().to(points) + log_density, dim=-1)
+
     def posterior(self, noisy: Tensor, flow_time: float) -> tuple[Tensor, Tensor]:
         """Mean ``(N, D)`` and covariance ``(N, D, D)`` of x given z = ``noisy`` ``(N, D)`` at one flow time."""
         time, spread = flow_time, (1.0 - flow_time) ** 2

@@ -12,13 +12,14 @@ from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.inputs import as_flow_times, as_last_axis
+from pfmhr.learning.identity import hash_of
 from pfmhr.prior.config import PriorConfig
-from pfmhr.prior.denoiser import Denoiser
+from pfmhr.prior.denoiser import Denoiser, denoise_by_parts
+from pfmhr.prior.gaussians import MixtureNetwork
 from pfmhr.prior.network import NetworkConfig, PoseNetwork
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.path import DELTA
 from pfmhr.robots import Robot
-from pfmhr.training.identity import hash_of
 
 
 @dataclass(eq=False)
@@ -95,7 +96,7 @@ class PosePrior:
     def denoise(self, noisy_pose: Tensor | NDArray[Any], flow_time: Tensor | float) -> Tensor:
         """Clean pose estimate F(z, t), Eq. 10; normalised poses ``(N, J)``, flow time a scalar or ``(N,)``."""
         noisy = self._poses(noisy_pose).to(next(self.denoiser.parameters()).dtype)
-        return self.denoiser(noisy, as_flow_times(flow_time, noisy))
+        return denoise_by_parts(self.denoiser, noisy, as_flow_times(flow_time, noisy))
 
     def sample(self, count: int, generator: torch.Generator | None = None, steps: int = 50) -> Tensor:
         """New poses in rad, shape ``(count, J)``; see :func:`pfmhr.prior.sampling.sample_poses`."""
@@ -123,4 +124,11 @@ def new_denoiser(config: PriorConfig, joints: int, seed: int = 0, device: str = 
     """An untrained denoiser whose initial weights depend on ``seed`` alone."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Denoiser(PoseNetwork(joints, config.network, device), config.prediction, config.delta)
+        return Denoiser(new_network(config, joints, device), config.prediction, config.delta)
+
+
+def new_network(config: PriorConfig, joints: int, device: str = "cpu") -> PoseNetwork | MixtureNetwork:
+    """What the config asks for: a network, or a mixture of Gaussians in its place."""
+    if config.mixture is not None:
+        return MixtureNetwork(joints, config.mixture, device)
+    return PoseNetwork(joints, config.network, device)

@@ -12,12 +12,7 @@ from pfmhr.corpus.split import held_out_sources, split_by_source
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive
 from pfmhr.layout import CONFIG
-from pfmhr.prior.config import PriorConfig, TrainConfig, as_json
-from pfmhr.prior.normalisation import Normalisation
-from pfmhr.prior.prior import PosePrior, new_denoiser
-from pfmhr.prior.training import PriorTask
-from pfmhr.robots import Robot
-from pfmhr.training import (
+from pfmhr.learning import (
     Progress,
     Say,
     claim,
@@ -28,6 +23,11 @@ from pfmhr.training import (
     run_loop,
     said_by_first,
 )
+from pfmhr.prior.config import PriorConfig, TrainConfig, as_json
+from pfmhr.prior.normalisation import Normalisation
+from pfmhr.prior.prior import PosePrior, new_denoiser
+from pfmhr.prior.training import PriorTask
+from pfmhr.robots import Robot
 
 NORMALISATION_POSES = 1_000_000
 
@@ -71,6 +71,9 @@ def _run(
     say: Say,
     progress: Progress | None,
 ) -> PosePrior:
+    if config.mixture is not None:
+        fix = "Fit it to the corpus: `pfmhr prior fit`."
+        raise InputError("a mixture of Gaussians is fitted, not trained", fix=fix, code="bad_config")
     about = _about(corpus, config, train, start)
     rank, world = processes()
     if said_by_first(rank == 0 and is_done(directory, about, finished=CONFIG)):

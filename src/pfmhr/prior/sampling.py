@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from pfmhr.errors import InputError
-from pfmhr.prior.denoiser import Denoiser
+from pfmhr.prior.denoiser import ROWS_PER_PASS, Denoiser
 
 
 @torch.no_grad()
@@ -23,8 +23,16 @@ def sample_poses(
     device = next(denoiser.parameters()).device
     poses = torch.randn(count, joints, generator=generator, device=generator.device if generator else device).to(device)
 
+    for part in poses.split(ROWS_PER_PASS):
+        part.copy_(_integrated(denoiser, part, steps))
+    return poses
+
+
+def _integrated(denoiser: Denoiser, poses: Tensor, steps: int) -> Tensor:
+    """From noise ``(n, J)`` to poses."""
+
     def velocity(at: Tensor, time: float) -> Tensor:
-        return (denoiser(at, torch.tensor(time, device=device)) - at) / (1.0 - time)
+        return (denoiser(at, torch.tensor(time, device=at.device)) - at) / (1.0 - time)
 
     for step in range(steps):
         now, then = step / steps, (step + 1) / steps

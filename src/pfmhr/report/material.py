@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.foreign import read_json
+from pfmhr.foreign import read_file, read_json
 from pfmhr.layout import CONFIG
+from pfmhr.learning.logging import read_metrics
+from pfmhr.learning.runs import RUN
 from pfmhr.prior.artefact import FORMAT
 from pfmhr.studies import plausibility
 from pfmhr.tracking.runs import RESULT
-from pfmhr.training.logging import read_metrics
-from pfmhr.training.runs import RUN
 
 SHOWN = {
     "study timestep": ("rows", "best_t_eval", "transitions"),
@@ -98,7 +98,7 @@ def _leave_out_copies(material: Material) -> None:
     """One run may lie in the folders of several experiments, which share it."""
     first: dict[bytes, Path] = {}
     for path in material.trackers:
-        original = first.setdefault((path / RESULT).read_bytes(), path)
+        original = first.setdefault(read_file(path / RESULT), path)
         if original != path:
             material.left_out[path] = f"a copy of {original}"
     material.trackers = list(first.values())

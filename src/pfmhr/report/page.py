@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pfmhr.files import make_folder, write_atomically
-from pfmhr.report.player import to_json
+from pfmhr.report.curves import HEIGHT, WIDTH, Curves
+from pfmhr.viewer.recording import SCENE, Recording
 
 
 @dataclass(frozen=True)
@@ -69,16 +71,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Player:
-    """Robots in motion: a scene of :func:`pfmhr.report.player.scene`."""
+    """Robots in motion, and curves under them that share their timeline."""
 
     kind: ClassVar[str] = "player"
-    content: dict[str, Any]
+    recording: Recording
     caption: str
-
-    @property
-    def scene(self) -> str:
-        """JSON for the page."""
-        return to_json(self.content)
+    curves: Sequence[Curves] = ()
 
 
 POINT = (0.66, 1.2)
@@ -101,12 +99,23 @@ def write_page(path: Path, title: str, lead: str, sections: Sequence[Section]) -
     """Write the whole page to ``path``."""
     from jinja2 import Environment
 
-    files = resources.files("pfmhr.report")
-    template = Environment(autoescape=True).from_string((files / "page.html").read_text(encoding="utf-8"))
-    script = (files / "player.js").read_text(encoding="utf-8")
-    text = template.render(title=title, lead=lead, sections=anchored(sections), script=script)
+    template = Environment(autoescape=True).from_string(
+        (resources.files("pfmhr.report") / "page.html").read_text(encoding="utf-8")
+    )
+    players = [part for section in sections for part in section.parts if isinstance(part, Player)]
+    client = to_json(players[0].recording.client) if players else ""  # all scenes of the page share one
+    view = f"0 0 {WIDTH:g} {HEIGHT:g}"
+    text = template.render(
+        title=title, lead=lead, sections=anchored(sections), client=client, place=to_json(SCENE), view=view
+    )
     make_folder(path.parent)
-    write_atomically(path, lambda handle: handle.write(text.encode()))
+    # Names of files may hold bytes that are no text.
+    write_atomically(path, lambda handle: handle.write(text.encode(errors="backslashreplace")))
+
+
+def to_json(content: str) -> str:
+    """JSON that may stand inside a page's script element."""
+    return json.dumps(content, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def anchored(sections: Sequence[Section]) -> dict[str, Section]:

@@ -42,7 +42,7 @@ def moving_transitions(
 
 def is_moving(before: Tensor, after: Tensor, dt: float) -> Tensor:
     """(N,) whether any joint moves from one pose to the other, each ``(N, J)`` rad; NaN counts as moving."""
-    return ~((after - before).abs() < STILL * dt).all(dim=1)
+    return ~((after - before).abs_() < STILL * dt).all(dim=1)
 
 
 def require_joints(prior: PosePrior, motion: Motion) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pfmhr.text import printable
+
 
 def words(joint_name: str) -> str:
     """A joint's name for reading: ``left_hip_pitch_joint`` → left hip pitch."""
-    return joint_name.removesuffix("_joint").replace("_", " ")
+    return printable(joint_name.removesuffix("_joint").replace("_", " "))
 
 
 def limbs(joint_names: tuple[str, ...]) -> dict[str, list[int]]:

@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError, unknown_name
+from pfmhr.robots.finite import require_finite
+from pfmhr.robots.mjcf import require_bounded
+from pfmhr.robots.quiet import no_log_file
 
 BUNDLED = {"g1": "unitree_g1.xml"}
 """Robots that come with the package: name → MJCF file beside this module."""
@@ -77,7 +80,8 @@ class Robot:
 
     def compile(self) -> mujoco.MjModel:
         """A fresh MuJoCo model of this robot alone, without floor or lights."""
-        return mujoco.MjModel.from_xml_path(str(self.path))
+        with no_log_file():
+            return mujoco.MjModel.from_xml_path(str(self.path))
 
     def joint_indices(self, names: tuple[str, ...] | list[str]) -> list[int]:
         """Positions of ``names`` in this robot's joint order."""
@@ -90,14 +94,8 @@ class Robot:
     @cached_property
     def breadth_first_names(self) -> tuple[str, ...]:
         """The same joints level by level down the tree: the order of Isaac Gym and Isaac Lab files."""
-        depth = []
-        for body in self._joint_body:
-            level = 0
-            while self._body_parent[body] != 0:
-                body, level = self._body_parent[body], level + 1
-            depth.append(level)
         # Isaac walks the tree by level and, within a level, in the order of the parents above it.
-        order = sorted(range(self.num_joints), key=lambda joint: (depth[joint], joint))
+        order = sorted(range(self.num_joints), key=lambda joint: (self._level(self._joint_body[joint]), joint))
         return tuple(self.joint_names[joint] for joint in order)
 
     @cached_property
@@ -106,6 +104,24 @@ class Robot:
         bodies = sorted(set(self._joint_body))
         groups = ([joint for joint, body in enumerate(self._joint_body) if body == each] for each in bodies)
         return tuple(joints for joints in groups if len(joints) == 3)
+
+    @cached_property
+    def breadth_first_bodies(self) -> tuple[str, ...]:
+        """The same bodies level by level down the tree."""
+        order = sorted(range(len(self.body_names)), key=lambda body: (self._level(body + 1), body))
+        return tuple(self.body_names[body] for body in order)
+
+    @cached_property
+    def bodies_on_root(self) -> tuple[str, ...]:
+        """The bodies whose parent is the root: where they are depends on the root's pose alone."""
+        return tuple(name for body, name in enumerate(self.body_names, 1) if self._body_parent[body] == 1)
+
+    def _level(self, body: int) -> int:
+        """How many bodies are above this one; the world, number 0, does not count."""
+        level = 0
+        while self._body_parent[body] != 0:
+            body, level = self._body_parent[body], level + 1
+        return level
 
     @cached_property
     def mirror(self) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
@@ -127,11 +143,15 @@ class Robot:
 
 def from_mjcf(path: Path, name: str) -> Robot:
     """Read a robot from an MJCF file whose joints are one optional free joint and hinges."""
+    require_bounded(path)
     try:
-        model = mujoco.MjModel.from_xml_path(str(path))
+        with no_log_file():
+            model = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise InputError(f"MuJoCo cannot compile this robot: {error}", where=path, code="bad_mjcf") from error
+    _require_text(model, path)
     hinges, floating = _hinges(model, path)
+    require_finite(model, path)
     dofs = model.jnt_dofadr[hinges]
     limited = model.jnt_limited[hinges].astype(bool)
     effort, stiffness, damping = _motors(model, hinges)
@@ -155,6 +175,17 @@ def from_mjcf(path: Path, name: str) -> Robot:
         _body_parent=tuple(int(parent) for parent in model.body_parentid),
         _axis=model.jnt_axis[hinges].astype(as_float),
     )
+
+
+def _require_text(model: mujoco.MjModel, path: Path) -> None:
+    """MuJoCo takes names of any bytes, and fails when asked for one that is no text."""
+    for start in (*model.name_jntadr, *model.name_bodyadr):
+        name = model.names[start : model.names.index(b"\0", start)]
+        try:
+            name.decode()
+        except UnicodeDecodeError:
+            what = "a joint or body has a name that is not UTF-8"
+            raise InputError(what, where=path, got=name, fix="Save the file as UTF-8.", code="bad_robot") from None
 
 
 def _hinges(model: mujoco.MjModel, path: Path) -> tuple[NDArray[np.intp], bool]:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from pfmhr.prior.denoiser import Denoiser
-from pfmhr.prior.network import NORM_EPS
+from pfmhr.prior.network import NORM_EPS, PoseNetwork
 
 ROWS_PER_PASS = 2048
 """Rows (poses and directions together) that go through the network at once: enough to keep the products
@@ -71,6 +71,7 @@ class FusedEngine:
 
     @torch.no_grad()
     def _fold(self, denoiser: Denoiser, device: torch.device) -> None:
+        assert isinstance(denoiser.network, PoseNetwork)
         network = copy.deepcopy(denoiser.network).cpu().double()
         root = network.config.width**0.5
         condition = network.time(torch.tensor(self._flow_time, dtype=torch.float64))

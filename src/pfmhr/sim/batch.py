@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
 from pfmhr.motion.checks.paths import available_cores
+from pfmhr.robots.quiet import silence
 from pfmhr.sim.scene import Scene
 
 FULL = mujoco.mjtState.mjSTATE_FULLPHYSICS
@@ -59,7 +59,7 @@ class BatchedSimulation:
         """How many environments have exploded so far."""
         self.seconds = 0.0
         """Spent in MuJoCo so far."""
-        _silence()
+        silence()  # an environment that exploded is named by step
         self.reset(np.arange(environments), np.tile(model.qpos0, (environments, 1)), np.zeros((environments, model.nv)))
 
     @property
@@ -130,13 +130,3 @@ class BatchedSimulation:
     def close(self) -> None:
         """Stop the threads."""
         self._pool.close()
-
-
-def _silence() -> None:
-    """Keep MuJoCo from writing MUJOCO_LOG.TXT and a line for each exploded environment: :meth:`step` names them.
-
-    For the whole process, unless someone else listens. A function of C, since one of Python would make the threads
-    of a rollout wait for each other; this one takes no lock and changes nothing.
-    """
-    if mujoco.get_mju_user_warning() is None:
-        mujoco.set_mju_user_warning(ctypes.pythonapi.Py_IsInitialized)

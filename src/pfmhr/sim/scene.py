@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pfmhr.errors import InputError, unknown_name
 from pfmhr.robots import Robot
+from pfmhr.robots.quiet import no_log_file
 
 FLOOR = "pfmhr_floor"
 """Name of the floor: a robot's file may have a "floor" of another kind."""
@@ -137,7 +138,8 @@ class Scene:
         return slice(start, start + len(self.bodies))
 
     def _compile(self) -> mujoco.MjModel:
-        spec = mujoco.MjSpec.from_file(str(self.robot.path))
+        with no_log_file():
+            spec = mujoco.MjSpec.from_file(str(self.robot.path))
         spec.option.timestep = 1.0 / self.config.physics_rate
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         spec.option.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
@@ -162,7 +164,8 @@ class Scene:
             actuator.ctrllimited = False  # a target beyond the range is how a position servo pushes
         self._add_sensors(spec)
         try:
-            return spec.compile()
+            with no_log_file():
+                return spec.compile()
         except ValueError as error:
             what = f"MuJoCo cannot put this robot onto a floor: {error}"
             raise InputError(what, where=self.robot.path, code="bad_robot") from error

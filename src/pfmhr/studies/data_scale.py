@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pfmhr.bench.machine import provenance
 from pfmhr.corpus import BuildConfig, build_corpus, make_subset
 from pfmhr.files import write_json
+from pfmhr.learning import Progress, Say
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.prior import PriorConfig, TrainConfig, train_prior
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 from pfmhr.studies.material import held_out_motions
 from pfmhr.studies.plots import scale_figure
 from pfmhr.studies.timestep import timestep_study
 from pfmhr.studies.transitions import Transitions
-from pfmhr.training import Progress, Say
 
 FRACTIONS = (1 / 16, 1 / 4, 1.0)
 """Shares of the corpus: ×1, ×4 and ×16 of the smallest."""

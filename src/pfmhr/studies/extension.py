@@ -13,16 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pfmhr.bench.machine import provenance
 from pfmhr.corpus import BuildConfig, PoseCorpus, add_to_corpus, build_corpus
 from pfmhr.errors import InputError
 from pfmhr.files import write_json
+from pfmhr.learning import Progress, Say
+from pfmhr.learning.logging import read_metrics
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, extend_prior, train_prior
 from pfmhr.prior.prior import new_denoiser
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
-from pfmhr.training import Progress, Say
-from pfmhr.training.logging import read_metrics
 
 PAPER = {"extended_gpu_hours": 65, "scratch_gpu_hours": 100, "ratio": 0.65}
 

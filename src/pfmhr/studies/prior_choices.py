@@ -12,19 +12,19 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from pfmhr.bench.machine import provenance
 from pfmhr.corpus import BuildConfig, PoseCorpus, build_corpus
 from pfmhr.files import write_json
+from pfmhr.learning import Progress, Say
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, preset, train_prior
 from pfmhr.prior.evaluation import evaluate_prior
 from pfmhr.prior.path import TimeSampling
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 from pfmhr.studies.material import held_out_motions
 from pfmhr.studies.timestep import timestep_study
 from pfmhr.studies.transitions import Transitions
-from pfmhr.training import Progress, Say
 
 GRID = {
     "normalisation": ("standard", "limits"),

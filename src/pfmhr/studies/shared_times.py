@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pfmhr.bench.machine import provenance
 from pfmhr.corpus import BuildConfig, build_corpus
 from pfmhr.files import write_json
+from pfmhr.learning import Progress, Say
+from pfmhr.learning.logging import read_metrics
 from pfmhr.motion.checks import find_motion_files
 from pfmhr.prior import PriorConfig, TrainConfig, train_prior
+from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 from pfmhr.studies.plots import loss_figure
-from pfmhr.training import Progress, Say
-from pfmhr.training.logging import read_metrics
 
 
 def shared_times_study(

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pfmhr.bench.machine import provenance
 from pfmhr.files import make_folder, write_atomically, write_json
+from pfmhr.provenance import provenance
 
 
 def beside(

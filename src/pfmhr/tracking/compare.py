@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from pfmhr.errors import InputError
 from pfmhr.files import save_figure
 from pfmhr.foreign import read_json
+from pfmhr.learning.runs import RUN
 from pfmhr.tracking.runs import RESULT, read_result, require_entries
-from pfmhr.training.runs import RUN
 
 FIGURES = ("success", "success_strict", "position_error", "rotation_error", "body_error")
 """What is compared of evaluations."""

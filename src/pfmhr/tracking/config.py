@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pfmhr.errors import InputError
+from pfmhr.learning.limits import require_numbers
 from pfmhr.sim import Box
-from pfmhr.training.limits import require_numbers
 
 
 @dataclass(frozen=True)

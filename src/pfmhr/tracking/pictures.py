@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pfmhr.robots.drawing import Pen
+from pfmhr.robots.quiet import no_log_file
 from pfmhr.tracking.episode import Episode, Positions
 
 BLUE, GREY = (0.25, 0.5, 0.95), (0.66, 0.67, 0.69)
@@ -117,7 +118,8 @@ def _tint(scene: mujoco.MjvScene, first: int) -> None:
 
 def _stage_model(episode: Episode, size: tuple[int, int]) -> mujoco.MjModel:
     """One robot (it is drawn twice), a floor, light, and the boxes of both."""
-    spec = mujoco.MjSpec.from_file(str(episode.robot.path))
+    with no_log_file():
+        spec = mujoco.MjSpec.from_file(str(episode.robot.path))
     look, world = spec.visual, spec.worldbody
     look.global_.offwidth, look.global_.offheight, look.global_.fovy = *size, 30.0
     look.quality.offsamples = 1  # smoothing would take a processor half of the time
@@ -135,7 +137,8 @@ def _stage_model(episode: Episode, size: tuple[int, int]) -> mujoco.MjModel:
         for shift in episode.shifts:
             about = {"size": box.size, "pos": box.position + shift, "quat": box.quat, "rgba": [0.78, 0.69, 0.55, 1]}
             world.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, **about)
-    return spec.compile()
+    with no_log_file():
+        return spec.compile()
 
 
 # Pictures where MuJoCo cannot draw

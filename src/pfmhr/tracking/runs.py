@@ -17,6 +17,9 @@ import pfmhr
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, make_folder, write_json
 from pfmhr.foreign import read_json
+from pfmhr.learning import claim, is_done
+from pfmhr.learning.runs import RUN
+from pfmhr.learning.state import load_state
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.robots.robot import BUNDLED
@@ -28,9 +31,6 @@ from pfmhr.tracking.modulation import prior_hash
 from pfmhr.tracking.networks import Policy, TrackerNetwork
 from pfmhr.tracking.settings import tracker_config_from_json
 from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
-from pfmhr.training import claim, is_done
-from pfmhr.training.runs import RUN
-from pfmhr.training.state import load_state
 
 RESULT, CLIPS = "result.json", "motions"
 

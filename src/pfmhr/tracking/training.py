@@ -11,6 +11,9 @@ from typing import Any
 import torch
 
 from pfmhr.errors import InputError
+from pfmhr.learning.interruption import deferred_interruption
+from pfmhr.learning.logging import RunLog
+from pfmhr.learning.state import load_state, save_state
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.algorithm import TrackerPPO
@@ -19,9 +22,6 @@ from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.evaluation import Evaluator, judged
 from pfmhr.tracking.modulation import make_modulator
 from pfmhr.tracking.networks import Policy
-from pfmhr.training.interruption import deferred_interruption
-from pfmhr.training.logging import RunLog
-from pfmhr.training.state import load_state, save_state
 
 CHECKPOINT = "checkpoint.safetensors"
 CONVERGED = 0.8

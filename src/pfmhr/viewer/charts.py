@@ -38,7 +38,7 @@ class Chart:
 
 
 def score_charts(takes: list[Take]) -> list[Chart]:
-    """Score, percentile and multiplier of clips that have scores."""
+    """Score, percentile and reward factor of clips that have scores."""
     scores = [take.scores for take in takes if take.scores is not None]
     if not scores:
         return []
@@ -47,7 +47,7 @@ def score_charts(takes: list[Take]) -> list[Chart]:
     return [
         chart("score", rate, [each.score for each in scores]),
         chart("percentile of the reference", rate, [each.percentile for each in scores], (0.0, 1.02)),
-        chart("multiplier of the reward", rate, factors, (min(lowest, 0.6) - 0.02, 1.02)),
+        chart("reward factor", rate, factors, (min(lowest, 0.6) - 0.02, 1.02)),
     ]
 
 

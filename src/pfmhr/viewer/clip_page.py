@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import viser
@@ -12,14 +11,12 @@ from numpy.typing import NDArray
 from viser.uplot import Series
 
 from pfmhr.robots import Robot
-from pfmhr.robots.kinematics import heading
+from pfmhr.text import printable
 from pfmhr.viewer.charts import Chart, score_charts
-from pfmhr.viewer.colours import Colour, heat_of_parts, heat_of_shares
-from pfmhr.viewer.figure import Figure
+from pfmhr.viewer.colours import heat_of_parts, heat_of_shares
+from pfmhr.viewer.lineup import APART, LineUp, Part
 from pfmhr.viewer.player import Player
 from pfmhr.viewer.readout import LINES, colour_key, step_numbers
-from pfmhr.viewer.stage import Actor, Stage
-from pfmhr.viewer.takes import Take
 
 Floats = NDArray[np.floating]
 Heat = Callable[[Floats], Floats]
@@ -28,21 +25,12 @@ COLOURINGS: dict[str, Heat | None] = {
     "share of this step's score": heat_of_shares,
     "none": None,
 }
-APART = 1.2
-"""m between two robots."""
 CALM = 0.1
 """s between two updates of numbers and charts while playing; the robots move at every frame."""
 MARK = "#30343b"
-SPEEDS = ("0.1 ×", "0.25 ×", "0.5 ×", "1 ×", "2 ×")
+SPEEDS = {f"{factor:g} ×": factor for factor in (0.1, 0.25, 0.5, 1.0, 2.0)}
+STEPS = {"−10": -10, "−1": -1, "+1": 1, "+10": 10}
 CHART_HEIGHT = 92
-
-
-@dataclass(frozen=True)
-class Part:
-    """A take and the colour of its robot."""
-
-    take: Take
-    tint: Colour | None = None
 
 
 class ClipPage:
@@ -53,23 +41,8 @@ class ClipPage:
     ) -> None:
         self._server, self.parts = server, parts
         self._lock = threading.RLock()
-        longest = max(len(part.take.positions) for part in parts)
-        self.player = Player(longest, parts[0].take.rate)
-        self._floats = robot.floating_base
-        self._facing = heading(parts[0].take.positions[0, 3:7]) if robot.floating_base else 0.0
-        self._stage = Stage(server, shadows, APART * (len(parts) - 1), self._facing)
-        figure = Figure(robot)
-        self._actors = [
-            Actor(
-                server,
-                f"robot{number}",
-                figure,
-                part.tint,
-                label=part.take.name if len(parts) > 1 else "",
-                boxes=part.take.boxes,
-            )
-            for number, part in enumerate(parts)
-        ]
+        self._lineup = LineUp(server, robot, parts, shadows)
+        self.player = Player(self._lineup.frames, self._lineup.rate)
         self._scored = [part.take for part in parts if part.take.scores is not None]
         self._charts = score_charts(self._scored)
         self._stale = 0.0
@@ -91,12 +64,7 @@ class ClipPage:
     def show(self, numbers: bool = True) -> None:
         """Draw the present frame; ``numbers``: also put slider, charts and figures there."""
         frame = self.player.frame
-        rows = [min(frame, len(part.take.positions) - 1) for part in self.parts]
-        with self._server.atomic():
-            for actor, part, row, shift, heat in zip(
-                self._actors, self.parts, rows, self._shifts(rows), self._heats, strict=True
-            ):
-                actor.show(part.take.positions[row], shift, None if heat is None else heat[row])
+        self._lineup.show(frame, self._heats, self._apart.value if self._apart is not None else 0.0, self._follow.value)
         if numbers:
             self._stale = 0.0
             self._frame.value = frame
@@ -104,19 +72,11 @@ class ClipPage:
             for plot, each in zip(self._plots, self._charts, strict=True):
                 plot.data = each.columns(self.player.time)
 
-    def _shifts(self, rows: list[int]) -> list[Floats]:
-        roots = [part.take.positions[row, :3] for part, row in zip(self.parts, rows, strict=True)]
-        middle = np.mean(roots, axis=0) if self._follow.value and self._floats else np.zeros(3)
-        apart = self._apart.value if self._apart is not None else 0.0
-        back = self._stage.centre(middle)
-        left = np.array([-np.sin(self._facing), np.cos(self._facing), 0.0])
-        return [back + apart * (number - (len(rows) - 1) / 2) * left for number in range(len(rows))]
-
     def _add_player(self) -> None:
         gui, player = self._server.gui, self.player
         self._play = gui.add_button("Play", icon=viser.Icon.PLAYER_PLAY)
         self._frame = gui.add_slider("frame", 0, max(player.frames - 1, 1), 1, 0)
-        step = gui.add_button_group("step", ("−10", "−1", "+1", "+10"))
+        step = gui.add_button_group("step", tuple(STEPS))
 
         @self._play.on_click
         def _(_: viser.GuiEvent) -> None:
@@ -131,7 +91,7 @@ class ClipPage:
 
         @step.on_click
         def _(_: viser.GuiEvent) -> None:
-            self._seek(player.frame + int(step.value.replace("−", "-")))
+            self._seek(player.frame + STEPS.get(step.value, 0))
 
     def _seek(self, frame: int) -> None:
         with self._lock:
@@ -150,8 +110,8 @@ class ClipPage:
             colour = gui.add_dropdown("colour", tuple(COLOURINGS))
             colour.on_update(lambda _: self._colour(colour.value))
             gui.add_html(colour_key())
-        speed = gui.add_dropdown("speed", SPEEDS, initial_value="1 ×")
-        speed.on_update(lambda _: setattr(self.player, "speed", float(speed.value.split()[0])))
+        speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1 ×")
+        speed.on_update(lambda _: setattr(self.player, "speed", SPEEDS.get(speed.value, 1.0)))
         self._apart = gui.add_slider("apart, m", 0.0, 3.0, 0.1, APART) if len(self.parts) > 1 else None
         self._follow = gui.add_checkbox("keep in the middle", True)
         for handle in (self._follow, *([self._apart] if self._apart is not None else [])):
@@ -162,7 +122,7 @@ class ClipPage:
             self.show()
 
     def _colour(self, name: str) -> None:
-        make = COLOURINGS[name]
+        make = COLOURINGS.get(name)
         with self._lock:
             self._heats = [
                 None if make is None or part.take.scores is None else make(part.take.scores.parts)
@@ -172,7 +132,9 @@ class ClipPage:
 
 
 def _plot(server: viser.ViserServer, each: Chart, names: list[str]) -> viser.GuiUplotHandle:
-    lines = [Series(label=name, stroke=colour, width=1.5) for name, colour in zip(names, LINES, strict=False)]
+    lines = [
+        Series(label=printable(name), stroke=colour, width=1.5) for name, colour in zip(names, LINES, strict=False)
+    ]
     mark = Series(label="now", stroke=MARK, width=1.5)
     return server.gui.add_uplot(
         each.columns(0.0),

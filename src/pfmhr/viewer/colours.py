@@ -12,6 +12,7 @@ Colour = tuple[float, float, float]
 GREY: Colour = (0.82, 0.83, 0.85)
 BLUE: Colour = (0.35, 0.56, 0.87)
 TEAL: Colour = (0.45, 0.76, 0.72)
+RED: Colour = (0.8, 0.36, 0.29)
 WARM, HOT = np.array([1.0, 0.72, 0.15]), np.array([0.85, 0.08, 0.08])
 LIGHT = 0.6
 """Parts brighter than this take the tint; motors, soles and the visor stay dark."""

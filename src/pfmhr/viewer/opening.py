@@ -11,14 +11,15 @@ import viser
 from pfmhr.errors import InputError
 from pfmhr.foreign import read_json
 from pfmhr.layout import CONFIG, HUB
+from pfmhr.learning.runs import RUN
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.prior.artefact import FORMAT, bundled_priors
 from pfmhr.reward import Ramp
 from pfmhr.robots import Robot
-from pfmhr.training.runs import RUN
-from pfmhr.viewer.clip_page import ClipPage, Part
+from pfmhr.viewer.clip_page import ClipPage
 from pfmhr.viewer.colours import BLUE, TEAL
+from pfmhr.viewer.lineup import Part
 from pfmhr.viewer.modes import PoseDesk
 from pfmhr.viewer.prior_page import PriorPage
 from pfmhr.viewer.readout import about

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
+import html
 
 import numpy as np
 
 from pfmhr.robots.naming import words
+from pfmhr.text import printable
 from pfmhr.viewer.colours import GREY, HOT, WARM, css
 from pfmhr.viewer.modes import PoseDesk
 from pfmhr.viewer.takes import Take
@@ -83,6 +84,11 @@ def _row(take: Take, colour: str, frame: int) -> str:
     cells = "".join(f'<td style="{_CELL}">{number}</td>' for number in shown)
     name = f"{_dot(colour)} {escape(take.name)}"
     return f'<tr><td style="max-width:150px;overflow:hidden;white-space:nowrap">{name}</td>{cells}</tr>'
+
+
+def escape(text: str) -> str:
+    """Text that may hold anything, as HTML that a page can take: what is no character would end its connection."""
+    return html.escape(printable(text))
 
 
 def _dot(colour: str) -> str:

@@ -13,6 +13,7 @@ from typing import Protocol
 import viser
 
 from pfmhr.errors import InputError
+from pfmhr.viewer.wire import guarded_server
 
 TICK = 1.0 / 60.0
 LONGEST_TICK = 0.25
@@ -67,7 +68,7 @@ def running(host: str, port: int) -> Iterator[viser.ViserServer]:
     """A server on exactly this port (any free one for 0), stopped at the end."""
     require_port(host, port)
     with contextlib.redirect_stdout(io.StringIO()):  # viser greets at length; we say what is needed ourselves
-        server = viser.ViserServer(host=host, port=port, label="PFM-HR", verbose=False)
+        server = guarded_server(host, port, "PFM-HR")
     try:
         if port not in (0, server.get_port()):
             raise _in_use(port)  # somebody was quicker

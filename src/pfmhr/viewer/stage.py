@@ -10,6 +10,7 @@ import viser
 from numpy.typing import NDArray
 
 from pfmhr.sim import Box
+from pfmhr.text import printable
 from pfmhr.viewer.colours import Colour, heated, linear, tinted
 from pfmhr.viewer.figure import Figure, Piece
 
@@ -21,6 +22,9 @@ ABOVE = np.array([0.0, 0.0, 0.58])
 """m from a robot's root to its label."""
 BRAND = (62, 99, 160)
 BOX_COLOUR = (199, 176, 140)
+GRAIN = 1024.0
+"""Positions are whole parts of so many to the metre, orientations of twice as many to one: a millimetre is not seen,
+and a recording of it takes half the space."""
 
 
 class Actor:
@@ -42,15 +46,17 @@ class Actor:
             for number, (piece, colour) in enumerate(zip(figure.pieces, self._colours, strict=True))
         ]
         self._shown: list[NDArray[np.uint8] | None] = [None] * len(self._shapes)
-        self._label = server.scene.add_label(f"/{name}/label", label, anchor="bottom-center") if label else None
+        self._label = (
+            server.scene.add_label(f"/{name}/label", printable(label), anchor="bottom-center") if label else None
+        )
         self._props = [_add_box(server, f"/{name}/box{number}", box) for number, box in enumerate(boxes)]
 
     def show(self, positions: Floats, shift: Floats, heat: Floats | None = None) -> None:
         """Take a pose, moved by ``shift`` ``(3,)``, joints warmed by ``heat`` ``(J,)`` in [0, 1]."""
         for number, (middle, wxyz) in enumerate(self.figure.place(positions)):
             shape, piece = self._shapes[number], self.figure.pieces[number]
-            shape.batched_positions = (middle + shift).astype(np.float32)
-            shape.batched_wxyzs = wxyz.astype(np.float32)
+            shape.batched_positions = _grained(middle + shift, GRAIN)
+            shape.batched_wxyzs = _grained(wxyz, 2.0 * GRAIN)
             warmth = np.zeros(len(middle)) if heat is None else np.where(piece.moved_by, heat, 0.0).max(axis=1)
             colours, before = linear(heated(self._colours[number], warmth)), self._shown[number]
             if before is None or (colours != before).any():
@@ -60,6 +66,16 @@ class Actor:
             self._label.position = root + shift + ABOVE
         for prop, box in zip(self._props, self._boxes, strict=True):
             prop.position = np.array(box.position) + shift
+
+    def rename(self, label: str) -> None:
+        """Say something else above it, if it has a label."""
+        shown = printable(label)
+        if self._label is not None and self._label.text != shown:
+            self._label.text = shown
+
+
+def _grained(values: Floats, grain: float) -> NDArray[np.float32]:
+    return (np.round(values * grain) / grain).astype(np.float32)
 
 
 def _add_piece(server: viser.ViserServer, name: str, piece: Piece, colours: NDArray[np.uint8]) -> Any:

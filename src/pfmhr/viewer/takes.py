@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from pfmhr.errors import InputError
+from pfmhr.inputs import as_positions
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
 from pfmhr.reward import Calibration, Ramp
@@ -77,6 +78,18 @@ class Take:
     """What stands in the robot's way."""
 
 
+def require_take(robot: Robot, take: Take) -> None:
+    """Refuse what cannot be shown on this robot: other shapes, frames that are not finite, scores of other frames."""
+    frames = len(as_positions(take.positions, robot.num_joints, f"clip '{take.name}'", robot.floating_base))
+    scores = take.scores
+    lengths = () if scores is None else (scores.score, scores.percentile, scores.multiplier, scores.parts)
+    if any(len(values) != frames for values in lengths):
+        got = tuple(len(values) for values in lengths)
+        raise InputError(
+            f"clip '{take.name}': one score per frame is needed", expected=frames, got=got, code="bad_shape"
+        )
+
+
 class Judge:
     """A prior's score, calibrated on one reference."""
 
@@ -123,15 +136,23 @@ def motion_takes(prior: PosePrior, motions: list[Motion], robot: Robot, rate: fl
     ]
 
 
-def episode_takes(episode: Episode, judge: Judge) -> tuple[Take, Take]:
-    """Reference and rollout of an episode; the rollout is scored."""
-    robot, count = episode.robot, len(episode.rollout)
-    done = Motion.from_arrays(robot, episode.rollout[:, 7:], episode.rate, name="rollout")
+def episode_takes(episode: Episode, judge: Judge | None, both: bool = False) -> tuple[Take, Take]:
+    """The reference and the policy of an episode; the policy is scored, the reference too for ``both``.
+
+    Neither is without a judge, nor if it ends at once.
+    """
     ending = f"Tracked {episode.tracked:.2f} of {episode.possible:.2f} s"
     note = f"{ending}, then lost: {episode.lost}." if episode.lost else f"{ending}."
-    reference = Take("reference", episode.reference, episode.rate, robot.joint_names, boxes=episode.boxes)
-    scores = judge.scores(done, count)
-    return reference, replace(reference, name="rollout", positions=episode.rollout, scores=scores, note=note)
+    wanted = _episode_take(episode, "reference", episode.reference, judge if both else None)
+    return wanted, replace(_episode_take(episode, "policy", episode.rollout, judge), note=note)
+
+
+def _episode_take(episode: Episode, name: str, positions: Floats, judge: Judge | None) -> Take:
+    robot, frames = episode.robot, len(positions)
+    scores = None
+    if judge is not None and frames > 1:
+        scores = judge.scores(Motion.from_arrays(robot, positions[:, 7:], episode.rate, name=name), frames)
+    return Take(name, positions, episode.rate, robot.joint_names, scores, boxes=episode.boxes)
 
 
 def _mended(motion: Motion) -> tuple[Motion, int]:

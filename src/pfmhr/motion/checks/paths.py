@@ -80,7 +80,7 @@ def _is_table(name: str) -> bool:
 def in_order(items: Iterable[Item], work: Callable[[Item], Result], workers: int) -> Iterator[Result]:
     """``map(work, items)`` on threads, results in order, at most two items per worker in flight.
 
-    Threads, not processes: the scanner and numpy release the interpreter lock, nothing is copied
+    Threads, not processes: pyarrow and numpy release the interpreter lock, nothing is copied
     between processes, and Ctrl-C works.
     """
     with ThreadPoolExecutor(workers) as pool:

@@ -31,6 +31,8 @@ class Clip:
     """None for formats without one."""
     loop: bool = False
     name: str = ""
+    notes: tuple[str, ...] = ()
+    """What the reader left out or found out."""
 
 
 def array(content: dict[str, Any], key: str, *shape: int | None) -> NDArray[np.float64]:
@@ -90,12 +92,12 @@ def flag(content: dict[str, Any], key: str) -> bool:
 
 
 def names(content: dict[str, Any], key: str = "joint_names") -> tuple[str, ...]:
-    """Joint names stored as text or bytes."""
+    """Names stored as text or bytes."""
     _refuse_unfolding(content[key], key, 1)
-    return tuple(
-        name.decode() if isinstance(name, bytes) else str(name)
-        for name in np.asarray(content[key]).reshape(-1).tolist()
-    )
+    values = np.asarray(content[key]).reshape(-1)
+    if values.dtype.kind not in "SU":
+        raise InputError(f"'{key}' is not text", expected="names", got=values.dtype, code="damaged")
+    return tuple(name.decode() if isinstance(name, bytes) else name for name in values.tolist())
 
 
 def wxyz(xyzw: NDArray[Any]) -> NDArray[Any]:

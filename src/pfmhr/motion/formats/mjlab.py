@@ -1,8 +1,8 @@
-"""BeyondMimic's and mjlab's npz: joint and body trajectories, quaternions wxyz, no joint names.
+"""The npz of BeyondMimic, mjlab and holosoma: joint and body trajectories, names or none.
 
-The loaders of those projects index bodies by position, so a file made in Isaac (breadth-first
-order) loads without complaint and trains on the wrong bodies. The body positions in the file let
-us notice: they must be where the joint angles put them.
+mjlab and BeyondMimic write no names. holosoma names joints and bodies, lists every body of its scene, the world, fixed
+links and an object among them, and puts the root's seven numbers before the joints: MuJoCo's qpos. Joints and bodies
+are taken by name where there are names, and by the documented order and number where there are none.
 """
 
 from __future__ import annotations
@@ -16,75 +16,98 @@ from scipy.spatial.transform import Rotation
 
 from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
+from pfmhr.motion.formats.bodies import find_bodies
+from pfmhr.motion.formats.breadth_first import in_known_order
 from pfmhr.motion.formats.clip import Clip, array, names, rate
+from pfmhr.motion.formats.scalar_last import root_in_wxyz
 from pfmhr.motion.motion import Motion
 from pfmhr.robots import Robot, body_poses
 
-BODY_TOLERANCE = 0.08
-"""Mean distance in m that still counts as the same pose; published G1 models differ by less."""
+ROOT_COLUMNS = 7
+ROOT_VELOCITIES = 6
+ROOT_TOLERANCE = 0.005
+"""The root may differ by so many m and rad where a file holds it twice: rounding, not another pose."""
 
 
 def matches(content: dict[str, Any]) -> bool:
     """Is the content in this format?"""
-    return {"joint_pos", "fps", "body_pos_w", "body_quat_w"} <= content.keys()
+    return {"joint_pos", "body_pos_w", "body_quat_w"} <= content.keys()
 
 
 def read(content: dict[str, Any], robot: Robot, check_order: bool = True) -> list[Clip]:
     """All clips in the content, in the file's own joint order."""
-    joints = array(content, "joint_pos", None, None)
-    positions = array(content, "body_pos_w", len(joints), None, 3)
-    quaternions = array(content, "body_quat_w", len(joints), positions.shape[1], 4)
-    root = _root_index(positions, robot)
+    table = array(content, "joint_pos", None, None)
+    positions = array(content, "body_pos_w", len(table), None, 3)
+    quaternions = array(content, "body_quat_w", len(table), positions.shape[1], 4)
+    bodies = find_bodies(content, positions, robot)
+    named = names(content) if "joint_names" in content else None
+    root, joints = _split(content, table, _count(table, named, robot))
+    root_quat, turned = root_in_wxyz(positions, quaternions, bodies, robot)
     clip = Clip(
         format="mjlab",
         joint_pos=joints,
-        root_pos=positions[:, root],
-        root_quat=quaternions[:, root],
-        joint_names=names(content) if "joint_names" in content else None,
-        fps=rate(content),
+        root_pos=positions[:, bodies.root],
+        root_quat=root_quat,
+        joint_names=named,
+        fps=rate(content) if "fps" in content else None,
+        notes=(*bodies.notes, *turned, *_ignored_object(content)),
     )
-    if check_order and clip.joint_names is None and joints.shape[1] == robot.num_joints and len(joints):
-        _refuse_breadth_first(clip, positions[:, root:], robot)
+    _require_same_root(root, clip)
+    if check_order and named is None and joints.shape[1] == robot.num_joints and len(joints):
+        clip = in_known_order(clip, positions, bodies, robot)
     return [clip]
 
 
-def _root_index(positions: NDArray[Any], robot: Robot) -> int:
-    """0, or 1 where the file counts MuJoCo's world body as well."""
-    bodies = len(robot.body_names)
-    count = positions.shape[1]
-    if count == bodies:
-        return 0
-    if count == bodies + 1 and not positions[:, 0].any():
-        return 1
-    raise InputError(
-        f"wrong number of bodies for robot '{robot.name}'",
-        expected=f"{bodies}, or {bodies + 1} with the world body at the origin first",
-        got=count,
-        code="bad_width",
-    )
+def _count(table: NDArray[Any], named: tuple[str, ...] | None, robot: Robot) -> int:
+    """How many joints the file has."""
+    if named is not None:
+        return len(named)
+    width = table.shape[1]
+    return robot.num_joints if width == ROOT_COLUMNS + robot.num_joints else width
 
 
-def _refuse_breadth_first(clip: Clip, positions: NDArray[Any], robot: Robot) -> None:
-    frames = np.unique(np.linspace(0, len(clip.joint_pos) - 1, 5).astype(int))
-    if not np.isfinite(clip.joint_pos[frames]).all() or not np.isfinite(positions[frames]).all():
-        return
-    spread = np.sort(positions[frames], axis=1)  # order of bodies does not matter here
-
-    def distance(joint_pos: NDArray[Any]) -> float:
-        placed, _ = body_poses(robot, clip.root_pos[frames], clip.root_quat[frames], joint_pos[frames])
-        return float(np.abs(np.sort(placed, axis=1) - spread).mean())
-
-    from_breadth_first = robot.joint_indices(robot.breadth_first_names)
-    reordered = np.empty_like(clip.joint_pos)
-    reordered[:, from_breadth_first] = clip.joint_pos
-    as_given, as_isaac = distance(clip.joint_pos), distance(reordered)
-    if as_isaac < min(BODY_TOLERANCE, 0.5 * as_given) and as_given > 0.01:
+def _split(content: dict[str, Any], table: NDArray[Any], count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The root's columns (T, 7), or (T, 0) where there are none, and the joints' (T, count)."""
+    extra = table.shape[1] - count
+    if extra not in (0, ROOT_COLUMNS):
         raise InputError(
-            "the joints are in Isaac's breadth-first order, not MuJoCo's depth-first order",
-            expected="bodies where the joint angles put them",
-            got=f"{100 * as_given:.1f} cm off as given, {100 * as_isaac:.1f} cm off in breadth-first order",
-            fix="Pass joint_order=robot.breadth_first_names (--joint-order breadth_first).",
-            code="joint_order",
+            "joint_pos has the wrong number of columns",
+            expected=f"{count} joints, or {count + ROOT_COLUMNS} columns with the root's before them",
+            got=table.shape[1],
+            code="bad_width",
+        )
+    if "joint_vel" in content:
+        shape, frames = np.shape(content["joint_vel"]), len(table)
+        widths = (count, count + ROOT_VELOCITIES)
+        if shape not in [(frames, width) for width in widths]:
+            expected = f"({frames}, {widths[0]}), or ({frames}, {widths[1]}) with the root's velocities"
+            raise InputError("joint_vel does not fit joint_pos", expected=expected, got=shape, code="bad_shape")
+    return table[:, :extra], table[:, extra:]
+
+
+def _ignored_object(content: dict[str, Any]) -> tuple[str, ...]:
+    return ("ignored the motion of an object",) if "object_pos_w" in content else ()
+
+
+def _require_same_root(root: NDArray[np.float64], clip: Clip) -> None:
+    """The root's columns before the joints say what the root among the bodies says.
+
+    Args: root: (T, 7) position and wxyz quaternion, or (T, 0).
+    """
+    if not root.size:
+        return
+    norms = np.linalg.norm(root[:, 3:], axis=1) * np.linalg.norm(clip.root_quat, axis=1)
+    known = np.isfinite(root).all(axis=1) & np.isfinite(clip.root_pos).all(axis=1) & np.isfinite(norms) & (norms > 0)
+    away = np.linalg.norm(root[known, :3] - clip.root_pos[known], axis=1)
+    cosine = np.abs((root[known, 3:] * clip.root_quat[known]).sum(axis=1)) / norms[known]
+    turned = 2 * np.arccos(np.minimum(cosine, 1.0))
+    if max(away.max(initial=0.0), turned.max(initial=0.0)) > ROOT_TOLERANCE:
+        raise InputError(
+            "the root's columns in joint_pos contradict the root in body_pos_w and body_quat_w",
+            expected="position and wxyz quaternion of the root, then the joints",
+            got=f"up to {away.max():.3f} m and {np.rad2deg(turned.max()):.1f}° apart",
+            fix="Convert the motion again.",
+            code="damaged",
         )
 
 
