@@ -126,7 +126,7 @@ def write_motion(motion: Motion, path: Path, robot: Robot | None, format: Format
         case "unitree_csv":
             unitree_csv.write(motion, path)
         case "mimickit":
-            mimickit.write(motion, path)
+            mimickit.write(motion, path, robot or Robot.load(motion.robot))
         case "mjlab":
             mjlab.write(motion, path, robot or Robot.load(motion.robot))
         case None:
