@@ -12,8 +12,8 @@ import pfmhr
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
     *("text", "errors", "extension", "lazy", "layout", "foreign", "files", "robots", "motion", "provenance"),
-    *("corpus", "inputs", "learning", "prior", "score", "distance", "reward", "sim", "tracking"),
-    *("bench", "studies", "experiments"),
+    *("parallel", "retarget", "corpus", "inputs", "learning", "prior", "score", "distance", "reward", "sim"),
+    *("tracking", "bench", "studies", "experiments"),
     *("viewer", "report", "cli"),
 )
 

@@ -121,7 +121,7 @@ def test_results_can_be_had_as_json(name: str) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("trak train", "unknown command 'trak'. Did you mean 'track'? Available: check, convert, corpus"),
+        ("trak train", "unknown command 'trak'. Did you mean 'track'? Available: check, convert, retarget, corpus"),
         ("corpus bild", "unknown command of 'pfmhr corpus': 'bild'. Did you mean 'build'? Available: build, add"),
         ("--robot g1 check", "the command comes first, then '--robot'"),
         ("check a.csv --fsp 3", "unknown option '--fsp'. Did you mean '--fps'?"),

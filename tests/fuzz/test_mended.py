@@ -143,6 +143,8 @@ HEADERS = {
     "cut within": Npy("'<f4'", "False", "(4, 29)", b"", length=40),
     "of four gigabytes": Npy("'<f4'", "False", "(4, 29)", b"", version=(2, 0), length=2**32 - 1),
     "with a shape too large for a number": Npy("'<f4'", "False", f"({10**40},)", b""),
+    "of no rows and endless columns": Npy("'<f4'", "False", f"(0, {2**62})", b""),
+    "by columns": Npy("'<f4'", "True", "(4, 29)", b""),
     "with a shape of texts": Npy("'<f4'", "False", "('4', '29')", b""),
 }
 

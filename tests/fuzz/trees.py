@@ -100,7 +100,9 @@ def _longer(random: Random, value: Any) -> Any:
     times = random.choice((2, 3, 50, 1000))
     if isinstance(value, dict):
         return {f"{key}{turn}": part for turn in range(min(times, 50)) for key, part in value.items()}
-    return value * times if isinstance(value, (list, str)) and len(value) * times < 20_000 else [value] * times
+    if isinstance(value, (list, str)) and len(value) * times < 20_000:
+        return value * times
+    return [value] * (times if not isinstance(value, str) or len(value) < 1000 else 3)
 
 
 def _shorter(random: Random, value: Any) -> Any:

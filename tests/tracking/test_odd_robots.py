@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pfmhr.training.logging import read_metrics
 
+from pfmhr.learning.logging import read_metrics
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.runs import read_result, train_tracker

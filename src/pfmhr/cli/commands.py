@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "motion files": (
         Command("check", "check:check", "Is each motion file what it claims to be?"),
         Command("convert", "convert:convert", "Write a motion in another format, at another rate"),
+        Command("retarget", "retarget:retarget", "Put human motion on a robot: BVH, MimicKit, SMPL"),
     ),
     "poses": (
         Command("corpus build", "corpus:build", "Collect the poses of motion files and folders"),
@@ -84,6 +85,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("bench prior", "bench:prior", "Speed of a training step"),
         Command("bench score", "bench:score", "Speed of the score"),
         Command("bench distance", "bench:distance", "Speed of labelling poses with distances"),
+        Command("bench retarget", "bench:retarget", "Speed of putting human motion on a robot"),
         Command("bench sim", "bench:sim", "Speed of stepping many robots"),
         Command("completion", "completion:completion", "A script that lets a shell complete all of this"),
     ),

@@ -7,6 +7,7 @@ import io
 import math
 import re
 import struct
+import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,8 +88,10 @@ def map_npy(path: Path, code: str, growing: bool = False) -> NDArray:
         raise error.at(path, code=code) from None
     if size - start != layout.nbytes and not (growing and size - start > layout.nbytes):
         raise _cut("the array", f"{size - start} of its {layout.nbytes} bytes").at(path, code=code)
-    order = "F" if layout.fortran_order else "C"
-    return np.memmap(path, layout.dtype, "r", start, layout.shape, order)
+    if layout.fortran_order:
+        expected = "rows one after another"
+        raise InputError("the array lies by columns", where=path, expected=expected, code=code)
+    return np.memmap(path, layout.dtype, "r", start, layout.shape)
 
 
 def _check_members(members: list[zipfile.ZipInfo], max_bytes: int) -> None:
@@ -144,7 +147,9 @@ def _checked_layout(stream: IO[bytes], size: int, what: str) -> _Layout:
         )
     if layout.dtype.itemsize == 0 or layout.dtype.fields is not None or layout.dtype.subdtype is not None:
         raise InputError(f"{what} is no array of numbers or text", got=str(layout.dtype), code="damaged")
-    if min(layout.shape, default=0) < 0 or layout.nbytes > size:
+    # Even without any number in it, numpy makes no array whose other sides are beyond all bounds.
+    sides = math.prod(each for each in layout.shape if each) * layout.dtype.itemsize
+    if min(layout.shape, default=0) < 0 or layout.nbytes > size or sides > sys.maxsize:
         raise _cut(what, f"{layout.shape} {layout.dtype} within {size} bytes")
     return layout
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pfmhr.errors import InputError
 from pfmhr.foreign import MAX_FILE_BYTES
 from pfmhr.motion.formats import Clip, Format, read_clips
+from pfmhr.motion.formats.spherical import to_hinges
 from pfmhr.motion.frame_rate import FOLDER_FILE, require_rate, stated_nearby
 from pfmhr.motion.motion import Motion
 from pfmhr.motion.source import clip_name, load_bytes
@@ -94,6 +95,8 @@ def _to_origin(root_pos: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
 def _in_robot_order(clip: Clip, options: ReadOptions) -> tuple[NDArray[np.floating], tuple[str, ...]]:
     """Put the columns into the robot's order: by name if there are names, else by the stated order."""
     robot, joints = options.robot, clip.joint_pos
+    if clip.format == "mimickit" and joints.shape[1:] == (robot.num_joints,):
+        joints = to_hinges(robot, joints)
     if joints.ndim != 2:
         raise InputError(
             "joint angles are not a table", expected="(frames, joints)", got=joints.shape, code="bad_shape"

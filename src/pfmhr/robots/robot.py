@@ -128,6 +128,13 @@ class Robot:
         return tuple(self.joint_names[joint] for joint in order)
 
     @cached_property
+    def three_hinges(self) -> tuple[list[int], ...]:
+        """The joints of each body that has three, in order: MimicKit takes such a body to hang on a spherical joint."""
+        bodies = sorted(set(self._joint_body))
+        groups = ([joint for joint, body in enumerate(self._joint_body) if body == each] for each in bodies)
+        return tuple(joints for joints in groups if len(joints) == 3)
+
+    @cached_property
     def breadth_first_bodies(self) -> tuple[str, ...]:
         """The same bodies level by level down the tree."""
         order = sorted(range(len(self.body_names)), key=lambda body: (self._level(body + 1), body))

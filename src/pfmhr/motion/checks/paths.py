@@ -23,8 +23,11 @@ Progress = Callable[[int, int], object]
 """Called with (files done, files in all)."""
 
 
-def find_motion_files(paths: Iterable[str | Path]) -> list[Path]:
-    """The motion files among ``paths``, folders searched all the way down, sorted within each folder."""
+def find_motion_files(paths: Iterable[str | Path], suffixes: tuple[str, ...] = MOTION_SUFFIXES) -> list[Path]:
+    """The motion files among ``paths``, folders searched all the way down, sorted within each folder.
+
+    Files named are taken as they are; folders are searched for those that end in one of ``suffixes``.
+    """
     found: list[Path] = []
     for given in map(Path, paths):
         try:
@@ -34,9 +37,9 @@ def find_motion_files(paths: Iterable[str | Path]) -> list[Path]:
         if not there:
             raise InputError("no such file or folder", where=given, code="not_found")
         if is_folder:
-            inside = sorted(_walk(given))
+            inside = sorted(_walk(given, suffixes))
             if not inside:
-                kinds = ", ".join(MOTION_SUFFIXES)
+                kinds = ", ".join(suffixes)
                 raise InputError("no motion files in this folder", where=given, expected=kinds, code="empty_folder")
             found += inside
         else:
@@ -46,7 +49,7 @@ def find_motion_files(paths: Iterable[str | Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     """Linked folders are followed, each once."""
     seen: set[str] = set()
 
@@ -61,7 +64,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         seen.add(real)
         subdirectories[:] = [name for name in subdirectories if not name.startswith(".") and name != "metadata"]
         for name in names:
-            if name.lower().endswith(MOTION_SUFFIXES) and not _is_table(name):
+            if name.lower().endswith(suffixes) and not _is_table(name):
                 yield Path(directory) / name
 
 

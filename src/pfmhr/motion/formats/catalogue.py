@@ -43,8 +43,9 @@ class MotionFormat:
     """Whether it is what a file of the first suffix is written as where no format is named."""
 
 
-def _write_mjlab(motion: Motion, path: Path, robot: Robot | None) -> None:
-    mjlab.write(motion, path, robot or Robot.load(motion.robot))
+def _written_with_robot(write: Callable[[Motion, Path, Robot], None]) -> Callable[[Motion, Path, Robot | None], None]:
+    """A writer that needs the robot: the motion's own unless another is given."""
+    return lambda motion, path, robot: write(motion, path, robot or Robot.load(motion.robot))
 
 
 def _written_by(write: Callable[[Motion, Path], None]) -> Callable[[Motion, Path, Robot | None], None]:
@@ -72,12 +73,17 @@ def _any(_: Any) -> bool:
 PICKLE = (".pkl", ".pickle")
 _ROWS = (
     MotionFormat("pfmhr", False, native.matches, _read_by(native.read), _written_by(native.write), (".npz",)),
-    MotionFormat("mjlab", False, mjlab.matches, mjlab.read, _write_mjlab, (".npz",), usual=False),
+    MotionFormat("mjlab", False, mjlab.matches, mjlab.read, _written_with_robot(mjlab.write), (".npz",), usual=False),
     MotionFormat("qpos", False, qpos.matches, _read_qpos),
     MotionFormat("bones_seed", True, bones_seed.matches, _read_by(bones_seed.read)),
     MotionFormat("unitree_csv", True, _any, _read_csv, _written_by(unitree_csv.write), (".csv",)),
     MotionFormat(
-        "mimickit", False, mimickit.matches, _read_by(mimickit.read), _written_by(mimickit.write), (".pkl", ".pickle")
+        "mimickit",
+        False,
+        mimickit.matches,
+        _read_by(mimickit.read),
+        _written_with_robot(mimickit.write),
+        (".pkl", ".pickle"),
     ),
     MotionFormat("gmr", False, gmr.matches, _read_by(gmr.read)),
     MotionFormat("asap", False, asap.matches, _read_by(asap.read)),

@@ -12,7 +12,9 @@ from scipy.spatial.transform import Rotation
 from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
 from pfmhr.motion.formats.clip import Clip, array, rate
+from pfmhr.motion.formats.spherical import from_hinges
 from pfmhr.motion.motion import Motion
+from pfmhr.robots import Robot
 
 CLAMP, WRAP = 0, 1
 
@@ -43,10 +45,10 @@ def read(content: dict[str, Any]) -> list[Clip]:
     ]
 
 
-def write(motion: Motion, path: Path) -> None:
-    """Write one motion in this format."""
+def write(motion: Motion, path: Path, robot: Robot) -> None:
+    """Write one motion in this format; bodies with three hinges as spherical joints."""
     root = motion.root_rotations().as_rotvec()
-    frames = np.concatenate([motion.root_pos, root, motion.joint_pos], axis=1).astype(np.float64)
+    frames = np.concatenate([motion.root_pos, root, from_hinges(robot, motion.joint_pos)], axis=1).astype(np.float64)
     fps = int(motion.fps) if motion.fps == int(motion.fps) else motion.fps
     content = {"loop_mode": WRAP if motion.loop else CLAMP, "fps": fps, "frames": frames.tolist()}
     write_atomically(path, lambda handle: pickle.dump(content, handle, protocol=4))
