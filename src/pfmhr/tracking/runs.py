@@ -232,7 +232,9 @@ def _finish(directory: Path, training: Training, threads: int | None, made_by: M
         made_by=dict(made_by),
     )
     found.episodes.save(directory / EPISODES)
-    write_json(directory / RESULT, to_json(result))
+    content = to_json(result)
+    del content["summary"]  # which only runs have that are known from a report
+    write_json(directory / RESULT, content)
     return result
 
 
