@@ -84,15 +84,6 @@ def scale_figure(path: Path, curves: Mapping[str, Sequence[Line]]) -> None:
         panels[0].legend(frameon=False, fontsize=8)
 
 
-def loss_figure(path: Path, curves: Mapping[str, Sequence[tuple[int, float]]]) -> None:
-    """Held-out loss by training step, one line per run."""
-    with Panels(path, 1, 1, (6.5, 4)) as panels:
-        for (name, points), colour in zip(curves.items(), FAMILIES.values(), strict=False):
-            panels[0].plot([step for step, _ in points], [loss for _, loss in points], color=colour, label=name)
-        panels[0].set(xlabel="training steps", ylabel="held-out loss per joint", yscale="log")
-        panels[0].legend(frameon=False)
-
-
 def plausibility_figure(path: Path, rows: Sequence[Line]) -> None:
     """One line of dots per corruption, one colour per score; 0.5 is blind."""
     with Panels(path, 1, 1, (8, 0.42 * len(rows) + 1.2)) as panels:
