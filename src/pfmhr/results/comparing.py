@@ -16,8 +16,6 @@ from pfmhr.results.records import Stored, from_json
 from pfmhr.results.run_result import RunResult, damaged, read_result, read_run_file
 from pfmhr.results.wording import figure, reached
 
-FIGURES = ("success", "success_strict", "position_error", "rotation_error", "body_error")
-"""Figures whose mean and deviation earlier versions stored as pairs."""
 COLUMNS = ("run", "seeds", "samples to 80 % (M)", "success %", "at 0.5 m %", "E_pos mm", "E_rot rad", "minutes")
 PRIORS = {"none": "", "pfm": " + PFM-HR", "recon": " + FM-Recon", "pdf": " + PDF-HR"}
 PRIORS |= {"random": " × random", "shuffled": " × PFM-HR's factors, shuffled"}
@@ -219,7 +217,7 @@ def read_comparison(content: object, where: Path) -> Comparison:
 
 def _unpaired(row: Mapping[str, object]) -> dict[str, object]:
     """A row of an earlier version as this version stores it."""
-    pairs = {name: row.get(name) for name in (*FIGURES, "minutes")}
+    pairs = {name: row.get(name) for name in (*ERRORS, "minutes")}
     needed = row.get("samples_to_80")
     if not any(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs.values()):
         return dict(row)
