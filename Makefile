@@ -50,7 +50,7 @@ docs: .venv/.ready-docs
 
 # The tables and figures of README and documentation, from results/.
 results: setup
-	$(BIN)/python docs/tables.py
+	$(BIN)/python -m pfmhr.results.tables
 
 bench: setup
 	$(BIN)/pfmhr bench corpus

@@ -13,7 +13,7 @@ PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
     *("text", "errors", "extension", "lazy", "layout", "foreign", "files", "robots", "motion", "provenance"),
     *("parallel", "retarget", "corpus", "inputs", "learning", "prior", "score", "distance", "reward", "sim"),
-    *("tracking", "bench", "studies", "experiments"),
+    *("results", "tracking", "bench", "studies", "experiments"),
     *("viewer", "report", "cli"),
 )
 

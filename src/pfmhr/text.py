@@ -56,3 +56,11 @@ def _brief(value: Any) -> str:
         return _BRIEF.repr(value) if isinstance(value, _CONTAINERS) else str(value)
     except (RecursionError, ValueError):  # nested too deep; a number of too many digits
         return f"a {type(value).__name__} too large to show"
+
+
+def duration(seconds: float) -> str:
+    """A time in seconds, minutes, or hours and minutes."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return f"{max(0, round(seconds))} s"
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -303,7 +303,6 @@ score walk.npz --prior prior -o scores
 calibrate walk.npz --prior prior -o walk.calibration.npz
 distance train corpus -o field --pairs 300 --steps 2 --batch-size 64
 study perturbation --prior prior --data walk.npz --transitions 20 -o studies
-study shared-times clips --steps 2 --batch-size 64
 study extension clips --steps 2 --batch-size 64
 doctor
 """.strip().splitlines()

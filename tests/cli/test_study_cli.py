@@ -12,7 +12,6 @@ import torch
 
 from pfmhr.cli import main
 from pfmhr.motion.embedded import embedded_motions
-from pfmhr.prior import preset
 from pfmhr.robots import Robot
 
 torch.set_num_threads(1)  # two test workers share two cores
@@ -58,25 +57,9 @@ def test_extension(study: Study) -> None:
     assert told["poses"]["half"] < told["poses"]["whole"] and "as good as the one from scratch" in told["shown"]
 
 
-def test_shared_times(study: Study) -> None:
-    told = study("shared-times", "-o", "here", batch="128")
-    assert told["distinct_times"] == {"shared": 64, "one per pose": 128} and Path("here/shared_times.json").exists()
-    assert "one per pose: held-out loss" in told["shown"]
-
-
-def test_prior_choices(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pfmhr.studies import prior_choices
-
-    monkeypatch.setattr(prior_choices, "preset", lambda _: preset("tiny"))
-    monkeypatch.setattr(prior_choices, "GRID", {name: all_[:1] for name, all_ in prior_choices.GRID.items()})
-    monkeypatch.setattr(prior_choices, "TRANSITIONS", 50)
-    told = study("prior-choices")
-    assert [run["name"] for run in told["runs"]] == ["standard_0_1_2"] and "standard_0_1_2" in told["shown"]
-
-
 def test_nothing_to_train_with_is_said_so(clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["study", "extension", str(clips), "--steps", "0"]) == 2
     assert "--steps must be at least 1" in capsys.readouterr().err
     (tmp_path / "empty").mkdir()
-    assert main(["study", "shared-times", str(tmp_path / "empty"), "-o", str(tmp_path / "out")]) == 2
+    assert main(["study", "extension", str(tmp_path / "empty"), "-o", str(tmp_path / "out")]) == 2
     assert "empty" in capsys.readouterr().err and not (tmp_path / "out").exists()

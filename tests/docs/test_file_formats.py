@@ -94,11 +94,20 @@ def test_calibration(walking: Motion, tmp_path: Path) -> None:
 
 
 def test_runs_of_trackers(walking: Motion, g1: Robot, tmp_path: Path) -> None:
-    result = train_tracker(tmp_path / "run", g1, [walking], replace(TINY, horizons=(0.2, 0.3)), threads=1)
+    train_tracker(tmp_path / "run", g1, [walking], replace(TINY, horizons=(0.2, 0.3)), threads=1)
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert set(result) == keys("Runs of trackers")
     assert {"random", "beginning"} == set(result["final"])
     assert described("Runs of trackers", "final") - {"random", "beginning"} <= set(result["final"]["random"])
-    named = {"run.json", "metrics.jsonl", "tensorboard", "motions", "checkpoint.safetensors", "result.json"}
+    named = {
+        "run.json",
+        "metrics.jsonl",
+        "tensorboard",
+        "motions",
+        "checkpoint.safetensors",
+        "result.json",
+        "episodes.npz",
+    }
     assert {path.name for path in (tmp_path / "run").iterdir()} == named | {".lock"}
 
 

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,11 +18,13 @@ from pfmhr.errors import InputError
 from pfmhr.experiments import Matrix, processes, run_matrix
 from pfmhr.experiments.report import summarise
 from pfmhr.experiments.running import Standing
-from pfmhr.experiments.wording import duration
 from pfmhr.files import exclusive
 from pfmhr.learning import logging
 from pfmhr.learning.runs import RUN
 from pfmhr.prior import PosePrior
+from pfmhr.results.records import to_json
+from pfmhr.results.summary import Summary
+from pfmhr.text import duration
 from pfmhr.tracking import runs
 from pfmhr.tracking.config import TrackerConfig
 from tests.experiments.conftest import STUB, Declare, attempts, steps
@@ -314,10 +315,10 @@ def test_half_a_copy_is_not_reused(tmp_path: Path, declare: Declare) -> None:
     assert attempts(later, "fine") not in ([], before)
 
 
-def stored(matrix: Matrix, folder: Path, to: Path) -> dict[str, Any]:
+def stored(matrix: Matrix, folder: Path, to: Path) -> Summary:
     """The report of an experiment, kept in a file."""
     report = summarise(matrix, folder)
-    to.write_text(json.dumps(report))
+    to.write_text(json.dumps(to_json(report)))
     return report
 
 
@@ -331,8 +332,8 @@ def test_a_matrix_goes_on_from_its_stored_report_alone(tmp_path: Path, declare: 
     assert all(outcome.finished for outcome in run_matrix(both, here, program=STUB, reuse=[report]))
     assert [len(attempts(here, "fine", seed)) for seed in (0, 1)] == [0, 1]
     after = stored(both, here, report)
-    assert after["runs"][0] == before["runs"][0]
-    assert after["rows"][0]["samples_to_80"] == [80e-6, 81e-6] and after["rows"][0]["minutes"] == 0.1
+    assert after.runs[0] == before.runs[0]
+    assert after.rows[0].samples_to_80 == (80e-6, 81e-6) and after.rows[0].minutes == 0.1
 
 
 def test_a_stored_run_is_taken_if_it_is_long_enough_and_begun_anew_if_it_is_to_be_longer(
@@ -362,7 +363,7 @@ def test_a_stored_run_that_is_to_be_longer_stays_until_it_can_be_run(tmp_path: P
     clip.rename(clip.with_name("elsewhere"))
     with pytest.raises(InputError, match="clips are not there"):
         run_matrix(Matrix.read(path), here, program=STUB, reuse=[report])
-    assert len(summarise(matrix, here)["runs"]) == 1
+    assert len(summarise(matrix, here).runs) == 1
 
 
 def test_a_prior_that_is_not_that_of_finished_runs_is_told_before_others_are_trained(
@@ -389,7 +390,7 @@ def test_a_prior_that_is_not_that_of_finished_runs_is_told_before_others_are_tra
     [
         ("[]", "not a report of an experiment"),
         ("{", "unreadable JSON"),
-        ('{"runs": [{"settings": {}, "samples": []}]}', "incomplete run in a report"),
+        ('{"runs": [{"cell": "walk", "settings": {}, "samples": []}]}', "incomplete run in a report"),
         ('{"runs": [{"samples": []}]}', "do not tell their settings"),
         ('{"runs": [7, "add"]}', "do not tell their settings"),
     ],

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from pfmhr.prior.closed_form import compare
+from pfmhr.prior import PriorConfig, TrainConfig, preset
 from pfmhr.prior.denoiser import Denoiser
 from pfmhr.prior.evaluation import compare_poses, jacobian_shape
 from pfmhr.prior.jacobian import jacobian
-from pfmhr.prior.mixture import GaussianMixture
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior, new_denoiser
 from pfmhr.robots import Robot
 
+from .closed_form import closed_form_check, compare
 from .conftest import TOY
+from .mixture import GaussianMixture
 
 
 def test_one_gaussian_has_the_textbook_posterior() -> None:
@@ -107,3 +110,21 @@ def test_poses_compared_by_hand(g1: Robot) -> None:
     outside = reference.copy()
     outside[:100, 5] = 1.0  # ankle roll, limit 0.26
     assert compare_poses(outside, reference, g1)["share_of_poses_outside_limits"] == 0.25
+
+
+ARM = """
+<mujoco><compiler angle="radian"/><worldbody>
+  <body name="upper"><joint name="shoulder" range="-3 3"/><geom size="0.1"/>
+    <body name="lower"><joint name="elbow" range="-3 3"/><geom size="0.1"/></body></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.slow
+def test_a_trained_prior_has_the_jacobian_of_its_data(tmp_path: Path) -> None:
+    """Samples of three Gaussians over the two joints of an arm, whose posterior covariance is known everywhere."""
+    (tmp_path / "arm.xml").write_text(ARM)
+    train = TrainConfig(steps=2000, batch_size=512, ema_decay=0.99)
+    robot, config = Robot.load(tmp_path / "arm.xml"), PriorConfig(network=preset("tiny"))
+    for errors in closed_form_check(tmp_path, robot, config, train, components=3).values():
+        assert errors["jacobian_frobenius_error"] < 0.4
+        assert errors["score_spearman_between_samples"] > 0.7

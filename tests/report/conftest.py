@@ -12,6 +12,8 @@ import torch
 
 from pfmhr.motion import Motion
 from pfmhr.motion.embedded import embedded_motion
+from pfmhr.results.records import from_json
+from pfmhr.results.summary import Cells, Row, Summary, Verdict
 from pfmhr.robots import Robot
 from pfmhr.tracking.runs import train_tracker
 from tests.score.priors import random_prior
@@ -63,7 +65,7 @@ def toy_prior(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tracking_row(**changes: Any) -> dict[str, Any]:
-    """A row of `pfmhr track compare`."""
+    """A row of `pfmhr track compare`, as the first version stored it."""
     return {
         "name": "g1_walk, ADD, residual",
         "motions": ["g1_walk"],
@@ -72,20 +74,20 @@ def tracking_row(**changes: Any) -> dict[str, Any]:
         "actions": "residual",
         "seeds": 2,
         "converged": 2,
-        "samples_to_80": (1.25, 0.05),
+        "samples_to_80": [1.25, 0.05],
         "grid": 0.12,
-        "success": (0.987, 0.01),
-        "success_strict": (0.9, 0.02),
-        "position_error": (0.0211, 0.0012),
-        "rotation_error": (0.1004, 0.002),
-        "body_error": (0.03, 0.001),
-        "minutes": (26.4, 1.0),
+        "success": [0.987, 0.01],
+        "success_strict": [0.9, 0.02],
+        "position_error": [0.0211, 0.0012],
+        "rotation_error": [0.1004, 0.002],
+        "body_error": [0.03, 0.001],
+        "minutes": [26.4, 1.0],
     } | changes
 
 
-def experiment_row(skill: str = "walk", method: str = "pfm", **changes: Any) -> dict[str, Any]:
+def experiment_row(skill: str = "walk", method: str = "pfm", **changes: Any) -> Row:
     """A row of `pfmhr experiment report`."""
-    return {
+    content = {
         "skill": skill,
         "actions": "residual",
         "method": method,
@@ -100,16 +102,17 @@ def experiment_row(skill: str = "walk", method: str = "pfm", **changes: Any) -> 
         "rotation_error": 0.1,
         "minutes": 12.0,
         "deviations": {"success": 0.01, "position_error": 0.002},
-    } | changes
+    }
+    return from_json(Row, content | changes, Path("report.json"))
 
 
-def summary(*rows: dict[str, Any], **changes: Any) -> dict[str, Any]:
+def summary(*rows: Row, verdicts: tuple[Verdict, ...] = ()) -> Summary:
     """What `pfmhr experiment report` stores."""
-    return {
-        "name": "single_motion",
-        "plain": "add",
-        "cells": {"finished": 5, "all": 6},
-        "rows": list(rows),
-        "verdicts": [],
-        "command": "pfmhr experiment report experiments/single_motion.toml",
-    } | changes
+    return Summary(
+        name="single_motion",
+        plain="add",
+        cells=Cells(finished=5, all=6),
+        rows=rows,
+        verdicts=verdicts,
+        command="pfmhr experiment report experiments/single_motion.toml",
+    )

@@ -13,9 +13,10 @@ import pytest
 from pfmhr.cli import main
 from pfmhr.errors import InputError
 from pfmhr.report import build_report, building
-from pfmhr.report.experiments import radars
 from pfmhr.report.page import Section
-from pfmhr.studies import noise, perturbation, timestep
+from pfmhr.results import paper
+from pfmhr.results.figures import radars
+from pfmhr.results.summary import Summary
 from tests.report.conftest import RESULTS
 
 Capture = pytest.CaptureFixture[str]
@@ -46,10 +47,10 @@ def theirs(table: list[list[str]], row: int) -> list[str]:
 def test_the_three_robustness_tables_hold_the_papers_numbers(results_page: tuple[str, list[Path], list[str]]) -> None:
     page = results_page[0]
     stated = {
-        "At which flow time": {f"{time:g}": values for time, values in timestep.PAPER.items()},
-        "How many noise samples": {str(count): values for count, values in noise.PAPER.items()},
+        "At which flow time": {f"{time:g}": values for time, values in paper.TIMESTEP.items()},
+        "How many noise samples": {str(count): values for count, values in paper.NOISE.items()},
         "What the score sees": {
-            (family.replace("_", " "), f"{amount:g}"): values for (family, amount), values in perturbation.PAPER.items()
+            (family.replace("_", " "), f"{amount:g}"): values for (family, amount), values in paper.PERTURBATION.items()
         },
     }
     for heading, numbers in stated.items():
@@ -90,8 +91,8 @@ def test_figures_lie_beside_the_page(results_page: tuple[str, list[Path], list[s
     out, *figures = written
     assert out.name == "all.html" and all(file.parent.name == "all-figures" for file in figures)
     assert sorted(figures) == sorted((out.parent / "all-figures").iterdir())
-    stored = [json.loads(path.read_text()) for path in RESULTS.glob("experiment_*.json")]
-    drawn = sum(2 + len(radars(summary["rows"])) for summary in stored)  # dots, curves, and radar charts if any
+    stored = [Summary.read(path) for path in RESULTS.glob("experiment_*.json")]
+    drawn = sum(2 + len(radars(summary.rows)) for summary in stored)  # dots, curves, and radar charts if any
     assert len(figures) == 2 * page.count("<svg ") == 2 * (7 + drawn)
     assert "all-figures/ as SVG and PDF" in page
 

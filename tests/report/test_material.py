@@ -34,14 +34,26 @@ def test_paths_are_told_apart_by_what_is_in_them(tmp_path: Path) -> None:
     prior = bundled_priors()["g1-small"]
     material = gather([run(tmp_path / "run"), prior, stored(tmp_path / "noise.json", NOISE)])
     assert material.trackers == [tmp_path / "run"] and material.priors == [prior]
-    assert material.of("study noise") == [NOISE] and material.of("study timestep") == []
+    assert [each.command for each in material.studies["noise"]] == [NOISE["command"]] and len(material.studies) == 1
     assert not material.left_out
+
+
+CELLS = {"finished": 1, "all": 2}
+CONTENT = {
+    "bench score": {"preset": "small", "batch": 4, "ratio": {"jvp": 2.0}},
+    "track compare": {"rows": [], "curves": []},
+    "experiment report": {"name": "nine", "plain": "add", "cells": CELLS, "rows": [], "verdicts": []},
+}
 
 
 @pytest.mark.parametrize("command", SHOWN)
 def test_every_result_that_is_shown_is_taken(command: str, tmp_path: Path) -> None:
-    content = {"command": f"pfmhr {command} --and more", **{name: [] for name in SHOWN[command]}}
-    assert gather([stored(tmp_path / "result.json", content)]).of(command) == [content]
+    content = {"command": f"pfmhr {command} --and more", **CONTENT.get(command, {"rows": [], "transitions": 5})}
+    material = gather([stored(tmp_path / "result.json", content)])
+    studies = [study for found in material.studies.values() for study in found]
+    taken = [*studies, *material.benches, *material.comparisons, *material.experiments]
+    assert [each.command for each in taken] == [content["command"]]
+    assert material.anything and not material.left_out
 
 
 def test_folders_are_looked_into_one_level_deep(tmp_path: Path) -> None:
@@ -51,7 +63,7 @@ def test_folders_are_looked_into_one_level_deep(tmp_path: Path) -> None:
     stored(tmp_path / "noise.json", NOISE)
     stored(tmp_path / "noise.csv", "samples,milliseconds")
     material = gather([tmp_path])
-    assert material.trackers == [tmp_path / "a", tmp_path / "b"] and material.of("study noise") == [NOISE]
+    assert material.trackers == [tmp_path / "a", tmp_path / "b"] and len(material.studies["noise"]) == 1
     assert not material.left_out  # tables beside a result and folders of folders are nobody's results
 
 
@@ -60,7 +72,7 @@ def test_nothing_is_taken_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     stored(tmp_path / "noise.json", NOISE)
     monkeypatch.chdir(tmp_path)
     material = gather([Path("run"), tmp_path, tmp_path / "run" / ".." / "noise.json", tmp_path / "run"])
-    assert material.trackers == [Path("run")] and material.of("study noise") == [NOISE]
+    assert material.trackers == [Path("run")] and len(material.studies["noise"]) == 1
     assert not material.left_out
 
 
@@ -109,10 +121,11 @@ def test_results_without_a_place_are_named(tmp_path: Path) -> None:
 
 def test_a_result_that_lost_a_part_is_refused(tmp_path: Path) -> None:
     path = stored(tmp_path / "noise.json", {"command": "pfmhr study noise", "transitions": 5})
-    with pytest.raises(InputError, match=r"noise\.json: not what `pfmhr study noise` writes \(got no rows\)"):
+    told = r"noise\.json: not what `pfmhr study noise` writes \(got .*missing required field `rows`\)"
+    with pytest.raises(InputError, match=told):
         gather([tmp_path])
     stored(path, {**NOISE, "rows": 5})
-    with pytest.raises(InputError, match=r"\(got rows that are no list of objects\)"):
+    with pytest.raises(InputError, match=r"\(got .*Expected `array`, got `int` - at `\$\.rows`\)"):
         gather([tmp_path])
     stored(path, {**NOISE, "rows": [{"samples": 1, "reward_mae": 0.1}]})
     lacks = "no rank_correlation, percentile_mae, region_agreement, milliseconds in row 1 of 1"

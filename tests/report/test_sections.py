@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,14 @@ import matplotlib
 import pytest
 
 from pfmhr.report import experiments, sections
-from pfmhr.report.experiments import experiment_section, radar_scores
-from pfmhr.report.figures import radar_figure
+from pfmhr.report.experiments import experiment_section
 from pfmhr.report.material import Material
 from pfmhr.report.page import Command, Figure, Section, Table, Text
 from pfmhr.report.sections import left_out_section, speed_section, studies_section, tracking_section
+from pfmhr.results.columns import BenchResult
+from pfmhr.results.comparing import read_comparison
+from pfmhr.results.figures import draw_radar, radar_scores
+from pfmhr.results.summary import Verdict
 from tests.report.conftest import experiment_row, summary, tracking_row
 
 
@@ -31,14 +35,14 @@ def parts(section: Section | None, kind: type) -> list[Any]:
     return [part for part in section.parts if isinstance(part, kind)]
 
 
-def curve(name: str, seed: int = 0) -> dict[str, Any]:
-    return {"name": name, "seed": seed, "samples": [0, 1_000_000], "success": [0.1, 0.9]}
+def curve(name: str) -> dict[str, Any]:
+    return {"name": name, "seed": 0, "samples": [0, 1_000_000], "success": [0.1, 0.9]}
 
 
 def compared(folder: Path, *rows: dict[str, Any], drawn: bool = False) -> Section | None:
     curves = [curve(row["name"]) for row in rows] if drawn else []
     content = {"rows": rows, "curves": curves, "command": "pfmhr track compare a b"}
-    return tracking_section(Material(stored={"track compare": [content]}), folder)
+    return tracking_section(Material(comparisons=[read_comparison(content, Path("compared.json"))]), folder)
 
 
 def cells(section: Section | None, row: int = 0) -> dict[str, str]:
@@ -54,6 +58,7 @@ def test_tracking_stands_beside_the_paper(tmp_path: Path) -> None:
         "samples to 80 %, M": "1.25 ± 0.05",
         "paper, M": "70.0 ± 6.2",
         "success %": "98.7 ± 1.0",
+        "pooled %": "–",
         "at 0.5 m %": "90.0 ± 2.0",
         "E_pos, mm": "21.1 ± 1.2",
         "paper, mm": "8 ± 1",
@@ -80,7 +85,7 @@ def test_what_never_converged_failed_here_and_there(tmp_path: Path) -> None:
 def test_one_seed_has_no_deviation_and_some_seeds_are_counted(tmp_path: Path) -> None:
     section = compared(
         tmp_path,
-        tracking_row(seeds=1, converged=1, samples_to_80=(1.25, 0.0)),
+        tracking_row(seeds=1, converged=1, samples_to_80=[1.25, 0.0]),
         tracking_row(seeds=3, converged=2),
         tracking_row(seeds=3, converged=0, samples_to_80=None),
     )
@@ -158,9 +163,10 @@ def test_errors_by_length_of_episode_stand_beside_the_papers(tmp_path: Path, und
 
 def test_verdicts_are_sentences(tmp_path: Path, undrawn: None) -> None:
     chance = {"probability": 0.625, "low": 0.4, "high": 0.81}
-    verdict = {"method": "pfm", "actions": "residual", "skills": 4, "runs": 12, **chance}
-    ratios = ({"ratio": 0.931, "ratio_low": 0.85, "ratio_high": 1.02}, {"ratio": None})
-    stored = summary(experiment_row(), verdicts=[verdict | ratio for ratio in ratios])
+    verdict = Verdict(method="pfm", actions="residual", skills=4, runs=12, **chance)
+    stored = summary(
+        experiment_row(), verdicts=(replace(verdict, ratio=0.931, ratio_low=0.85, ratio_high=1.02), verdict)
+    )
     _, _, first, second = (part.text for part in parts(experiment_section(stored, tmp_path), Text))
     assert first == (
         "pfm (residual actions, 4 skills, 12 runs): needs fewer samples than add with probability 0.62 [0.40, 0.81]; "
@@ -199,15 +205,15 @@ def test_a_radar_chart_names_skills_and_methods(tmp_path: Path) -> None:
         "pfm": {"walk": 0.03, "run": 0.02, "speed_vault": 0.03},
     }
     with matplotlib.rc_context({"svg.fonttype": "none"}):
-        radar_figure(tmp_path / "radar.svg", scores, "E_pos")
+        draw_radar(tmp_path / "radar.svg", scores, "E_pos")
     drawing = (tmp_path / "radar.svg").read_text()
     assert all(f">{name}<" in drawing for name in ("walk", "run", "speed vault", "add", "pfm", "E_pos"))
 
 
 def test_speeds_are_bars_in_multiples_of_the_products(tmp_path: Path) -> None:
     ratio = {"fused_float32": 1.061, "jvp": 2.6, "three_denoiser_calls": 1.73}
-    bench = {"preset": "small", "batch": 6144, "ratio": ratio, "command": "pfmhr bench score", "cores": 2}
-    section = speed_section(Material(stored={"bench score": [bench]}), tmp_path)
+    bench = BenchResult(preset="small", batch=6144, ratio=ratio, command="pfmhr bench score", cores=2)
+    section = speed_section(Material(benches=[bench]), tmp_path)
     (figure,) = parts(section, Figure)
     assert "small, 6,144 transitions" in figure.svg and "> 1.06<" in figure.svg
     for name, colour in (("fused pass", "#4c6a92"), ("three denoiser calls (FM-Recon)", "#d07b32")):

@@ -18,10 +18,12 @@ from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior, PriorConfig
 from pfmhr.prior.denoiser import Denoiser
 from pfmhr.prior.normalisation import Normalisation
+from pfmhr.results.columns import PLAUSIBILITY
+from pfmhr.results.statistics import chance_above
 from pfmhr.robots import Robot
 from pfmhr.studies import corruptions
 from pfmhr.studies.corruptions import BAD_CHANGES, BAD_POSES
-from pfmhr.studies.plausibility import METHODS, area, plausibility_study
+from pfmhr.studies.plausibility import plausibility_study
 from pfmhr.studies.plots import plausibility_figure
 
 torch.set_num_threads(1)  # two test workers share two cores
@@ -44,15 +46,15 @@ torch.set_num_threads(1)  # two test workers share two cores
     ],
 )
 def test_the_area_by_hand(good: list[float], bad: list[float], expected: float) -> None:
-    assert area(torch.tensor(good), torch.tensor(bad)) == pytest.approx(expected)
-    assert area(torch.tensor(bad), torch.tensor(good)) == pytest.approx(1.0 - expected)
+    assert chance_above(torch.tensor(good), torch.tensor(bad)) == pytest.approx(expected)
+    assert chance_above(torch.tensor(bad), torch.tensor(good)) == pytest.approx(1.0 - expected)
 
 
 def test_the_area_is_the_share_of_pairs_in_order() -> None:
     good, bad = torch.randn(40, generator=seeded(0)).round(decimals=1), torch.randn(30, generator=seeded(1)) - 0.5
     bad = bad.round(decimals=1)
     won = (good[:, None] > bad).double() + 0.5 * (good[:, None] == bad).double()
-    assert area(good, bad) == pytest.approx(float(won.mean()))
+    assert chance_above(good, bad) == pytest.approx(float(won.mean()))
 
 
 # The corruptions
@@ -252,7 +254,7 @@ def wandering(g1: Robot, seed: int = 0, alike: bool = False) -> Motion:
 
 
 def chances(result: dict[str, Any]) -> dict[tuple[str, str], float]:
-    return {(row["corruption"], method): row[method] for row in result["rows"] for method in METHODS}
+    return {(row["corruption"], method): row[method] for row in result["rows"] for method in PLAUSIBILITY}
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +274,7 @@ def test_every_score_is_asked_about_every_corruption(
         *(("poses", name) for name in BAD_POSES),
         *(("changes", name) for name in BAD_CHANGES),
     ]
-    assert all(0.0 <= row[method] <= 1.0 for row in result["rows"] for method in METHODS)
+    assert all(0.0 <= row[method] <= 1.0 for row in result["rows"] for method in PLAUSIBILITY)
     assert (result["transitions"], result["t_eval"]) == (100, 0.75)
     assert done == [(number, 10) for number in range(10)]
 
@@ -349,5 +351,5 @@ def test_clips_without_a_transition_are_refused(g1: Robot, independent: PosePrio
 
 def test_the_figure_is_drawn(tmp_path: Path) -> None:
     rows = [{"group": "poses", "corruption": name, "PDF-HR": 0.9, "FM-Recon": 0.5, "PGS": 0.1} for name in BAD_POSES]
-    plausibility_figure(tmp_path / "folder" / "figure.png", {"rows": rows}, METHODS)
+    plausibility_figure(tmp_path / "folder" / "figure.png", rows)
     assert (tmp_path / "folder" / "figure.png").read_bytes().startswith(b"\x89PNG")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from scipy.spatial.transform import Rotation
 from torch import Tensor, nn
 
 from pfmhr.motion import Motion
+from pfmhr.results.evaluation import Evaluation
 from pfmhr.robots import Robot
 from pfmhr.tracking import EnvironmentConfig
 from pfmhr.tracking.environment import TrackingEnvironment
@@ -166,6 +168,23 @@ def test_every_clip_is_begun(g1: Robot) -> None:
     assert seen == [[0, 1, 0, 1, 0]]
 
 
+def test_pooled_success_weighs_episodes_by_what_could_be_tracked(g1: Robot) -> None:
+    """6 and 30 steps: of the short episode all is tracked, of the long one three steps. Mean 0.55, pooled a quarter."""
+    made = evaluator(g1, still(g1, seconds=0.2), still(g1, seconds=1.0), episodes=2)
+    result = made.run(Script(made, {4: lose(1)}), start="beginning")
+    assert (result.success, result.success_pooled) == pytest.approx(((1.0 + 3 / 30) / 2, 9 / 36))
+
+
+def test_every_tracked_frame_can_be_kept(g1: Robot) -> None:
+    """The errors of an evaluation are the means of its frames; nothing is known of frames after a loss."""
+    made = evaluator(g1, still(g1), episodes=2)
+    (result,), episodes = made.trace(Script(made, {2: push(0, 0.3), 6: lose(1)}), [0.5], start="beginning")
+    assert episodes.position_error.shape == (2, 15) and episodes.clip.tolist() == episodes.frame.tolist() == [0, 0]
+    assert np.isfinite(episodes.position_error).sum(axis=1).tolist() == [15, 5]
+    assert np.nanmean(episodes.position_error) == pytest.approx(result.position_error, rel=1e-5)
+    assert np.nanmean(episodes.rotation_error) == pytest.approx(result.rotation_error, rel=1e-5)
+
+
 # Errors over a rollout
 
 
@@ -175,7 +194,7 @@ def test_each_clip_has_its_own_share(g1: Robot) -> None:
     made = evaluator(g1, *clips, episodes=5)
     assert made.run(Script(made, {16: lose(4)}), start="beginning").success_by_clip == (1.0, 0.75, 1.0)
     few = evaluator(g1, *clips, episodes=2)
-    assert few.run(Script(few, {}), start="beginning").to_dict()["success_by_clip"] == (1.0, 1.0, None)
+    assert few.run(Script(few, {}), start="beginning").success_by_clip == (1.0, 1.0, None)
 
 
 def test_errors_are_means_over_frames_before_a_loss(g1: Robot) -> None:
@@ -208,22 +227,22 @@ def test_nothing_tracked_has_no_error_and_no_success(g1: Robot) -> None:
     made = evaluator(g1, still(g1))
     result = made.run(Script(made, {1: lose(0, 1, 2, 3)}), start="beginning")
     assert result.success == result.success_strict == 0.0
-    assert math.isnan(result.position_error) and math.isnan(result.rotation_error)
+    assert result.position_error is None and result.rotation_error is None
 
 
 def test_an_evaluation_repeats(g1: Robot, walking: Motion) -> None:
     made = evaluator(g1, walking, horizon=0.5)
-    first, again, other = (made.run(Script(made, {}), seed=seed).to_dict() for seed in (0, 0, 1))
+    first, again, other = (made.run(Script(made, {}), seed=seed) for seed in (0, 0, 1))
     assert first == again != other
     made.run(Script(made, {2: lose(0)}), seed=3)
-    assert made.run(Script(made, {}), seed=0).to_dict() == first
+    assert made.run(Script(made, {}), seed=0) == first
 
 
 # Samples to success
 
 
-def curve(*points: tuple[int, float]) -> list[dict[str, float]]:
-    return [{"samples": samples, "success": success} for samples, success in points]
+def curve(*points: tuple[int, float]) -> list[Evaluation]:
+    return [Evaluation(samples=samples, success=success) for samples, success in points]
 
 
 def test_samples_are_interpolated_between_evaluations() -> None:

@@ -10,16 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from pfmhr.layout import EPISODES
 from pfmhr.learning.state import load_state
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
+from pfmhr.results.common import Episodes
+from pfmhr.results.run_result import read_result
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation
 from pfmhr.tracking import ModulatorConfig
-from pfmhr.tracking.runs import TrackerRun, read_result, train_tracker
+from pfmhr.tracking.runs import TrackerRun, train_tracker
 from pfmhr.tracking.training import CHECKPOINT, Training
 
 from ..score.priors import refused
@@ -38,16 +42,16 @@ def finished(g1: Robot, walking: Motion, tmp_path_factory: pytest.TempPathFactor
 
 def test_a_run_ends_with_its_result(finished: Path) -> None:
     result = read_result(finished)
-    assert result["samples"] == 96 and result["grid"] == 96 and result["seed"] == 0
-    assert (result["motions"], result["modulator"], result["reward"]) == (["g1_cartwheel"], "none", "add")
-    assert [each["samples"] for each in result["evaluations"]] == [0, 96]
-    assert {start: each["start"] for start, each in result["final"].items()} == {
+    assert result.samples == 96 and result.grid == 96 and result.seed == 0
+    assert (result.motions, result.modulator, result.reward) == (("g1_cartwheel",), "none", "add")
+    assert [each.samples for each in result.evaluations] == [0, 96]
+    assert {start: each.start for start, each in result.final.items()} == {
         "random": "random",
         "beginning": "beginning",
     }
-    assert result["final"]["random"]["episodes"] == 256
-    assert sum(result["time_shares"].values()) == pytest.approx(1.0, abs=0.01)
-    names = {"run.json", "result.json", "metrics.jsonl", "motions", CHECKPOINT}
+    assert result.end.episodes == 256
+    assert sum(result.time_shares.values()) == pytest.approx(1.0, abs=0.01)
+    names = {"run.json", "result.json", EPISODES, "metrics.jsonl", "motions", CHECKPOINT}
     assert names <= {file.name for file in finished.iterdir()}
 
 
@@ -66,7 +70,7 @@ def test_a_finished_run_may_get_more_samples(g1: Robot, walking: Motion, tmp_pat
     train_tracker(tmp_path / "parts", g1, [walking], SHORT, threads=1)
     result = train_tracker(tmp_path / "parts", g1, [walking], longer, threads=1)
     train_tracker(tmp_path / "whole", g1, [walking], longer, threads=1)
-    assert result["samples"] == 192 and [each["samples"] for each in result["evaluations"]] == [0, 96, 192]
+    assert result.samples == 192 and [each.samples for each in result.evaluations] == [0, 96, 192]
     parts, whole = (load_state(tmp_path / name / CHECKPOINT)["algorithm"] for name in ("parts", "whole"))
     for name, value in whole["actor_state_dict"].items():
         assert torch.equal(parts["actor_state_dict"][name], value), name
@@ -74,7 +78,7 @@ def test_a_finished_run_may_get_more_samples(g1: Robot, walking: Motion, tmp_pat
         train_tracker(tmp_path / "parts", g1, [walking], SHORT, threads=1)
     with refused("exists", "seed 0 → 1"):
         train_tracker(tmp_path / "parts", g1, [walking], replace(longer, seed=1, samples=960), threads=1)
-    assert read_result(tmp_path / "parts")["samples"] == 192
+    assert read_result(tmp_path / "parts").samples == 192
 
 
 def test_a_run_that_ended_between_evaluations_goes_on_without_that_one(
@@ -82,9 +86,9 @@ def test_a_run_that_ended_between_evaluations_goes_on_without_that_one(
 ) -> None:
     three, five = (replace(SHORT, samples=iterations * 48) for iterations in (3, 5))
     first = train_tracker(tmp_path / "run", g1, [walking], three, threads=1)
-    assert [each["samples"] for each in first["evaluations"]] == [0, 96, 144]
+    assert [each.samples for each in first.evaluations] == [0, 96, 144]
     second = train_tracker(tmp_path / "run", g1, [walking], five, threads=1)
-    assert [each["samples"] for each in second["evaluations"]] == [0, 96, 192, 240]
+    assert [each.samples for each in second.evaluations] == [0, 96, 192, 240]
 
 
 def test_another_run_in_the_same_place_is_refused(finished: Path, g1: Robot, walking: Motion) -> None:
@@ -131,7 +135,7 @@ def test_an_interrupted_run_is_finished_by_the_same_command(g1: Robot, walking: 
     unfinished = TrackerRun.load(tmp_path / "run")
     assert unfinished.samples == 48
     result = train_tracker(tmp_path / "run", g1, [walking], SHORT, threads=1)
-    assert result["samples"] == 96
+    assert result.samples == 96
 
 
 def test_a_run_is_read_with_its_settings_clips_and_policy(finished: Path, walking: Motion) -> None:
@@ -161,12 +165,12 @@ def test_a_prior_that_was_trained_anew_is_another_run(g1: Robot, walking: Motion
 def test_a_run_may_be_judged_at_several_horizons(g1: Robot, walking: Motion, tmp_path: Path) -> None:
     longer = replace(SHORT, samples=48, horizons=(0.1, 0.5))
     result = train_tracker(tmp_path / "run", g1, [walking], longer, threads=1)
-    assert [each["episodes"] for each in result["final"].values()] == [256, 1]  # one clip has one beginning
-    for found in (*result["evaluations"], *result["final"].values()):
-        (other,) = found["horizons"]
-        assert (found["horizon"], other["horizon"], found["episodes"]) == (0.1, 0.5, other["episodes"])
+    assert [each.episodes for each in result.final.values()] == [256, 1]  # one clip has one beginning
+    for found in (*result.evaluations, *result.final.values()):
+        (other,) = found.horizons
+        assert (found.horizon, other.horizon, found.episodes) == (0.1, 0.5, other.episodes)
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
-    assert lines[0]["evaluation_0.5s_success"] == result["evaluations"][0]["horizons"][0]["success"]
+    assert lines[0]["evaluation_0.5s_success"] == result.evaluations[0].horizons[0].success
     assert TrackerRun.load(tmp_path / "run").config == longer
 
 
@@ -187,8 +191,11 @@ def test_a_run_that_is_read_is_still_the_same_skill(finished: Path) -> None:
 
 def test_a_run_that_is_read_evaluates_as_it_did(finished: Path) -> None:
     run = TrackerRun.load(finished)
-    found = run.evaluator(256, threads=1).run(run.policy, "random", seed=1)
-    assert json.loads(json.dumps(found.to_dict())) == read_result(finished)["final"]["random"]
+    (found,), episodes = run.evaluator(256, threads=1).trace(run.policy, [0.1], "random", seed=1)
+    assert found == read_result(finished).end
+    kept = Episodes.read(finished / EPISODES)
+    assert kept is not None and np.array_equal(kept.frame, episodes.frame)
+    assert np.allclose(kept.position_error, episodes.position_error, rtol=1e-3, equal_nan=True)
 
 
 def test_many_clips_keep_their_order(g1: Robot, tmp_path: Path) -> None:

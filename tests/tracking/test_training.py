@@ -104,7 +104,7 @@ def test_a_run_logs_evaluates_and_saves(train: Run) -> None:
     shown: list[tuple[int, int]] = []
     made = train("run", progress=lambda samples, total, _: shown.append((samples, total)))
     assert shown == [(48 * number, 240) for number in range(1, 6)]
-    assert [each["samples"] for each in made.evaluations] == [0, 96, 192, 240]
+    assert [each.samples for each in made.evaluations] == [0, 96, 192, 240]
     steps = [line["step"] for line in read_metrics(made.directory)]
     assert steps == [0, 48, 96, 96, 144, 192, 192, 240, 240]
     line = read_metrics(made.directory)[1]
@@ -183,7 +183,7 @@ def test_a_run_of_two_clips_goes_on_after_control_c_before_it_began(
 
 def test_evaluations_do_not_change_what_is_learned(train: Run, whole: Callable[[str], Training]) -> None:
     seldom = train("seldom", replace(TINY, evaluate_every=99))
-    assert [each["samples"] for each in seldom.evaluations] == [0, 240]
+    assert [each.samples for each in seldom.evaluations] == [0, 240]
     pairs = zip(seldom.algorithm.actor.parameters(), whole("add").algorithm.actor.parameters(), strict=True)
     assert all(torch.equal(*pair) for pair in pairs)
 
@@ -236,6 +236,6 @@ def test_a_walk_is_learned(g1: Robot, walking: Motion, tmp_path: Path) -> None:
     made = Training(tmp_path / "run", g1, [walking], config, threads=None)
     made.run()
     first, last = made.evaluations
-    assert last["success"] > 1.4 * first["success"]
-    assert last["success_strict"] > 1.7 * first["success_strict"]
-    assert last["body_error"] < 0.75 * first["body_error"]
+    assert last.success > 1.4 * first.success
+    assert last.success_strict > 1.7 * first.success_strict
+    assert last.body_error < 0.75 * first.body_error

@@ -43,7 +43,6 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("prior train", "prior:train", "Learn a pose prior by flow matching"),
         Command("prior extend", "prior:extend", "Go on training a prior on a larger corpus"),
         Command("prior eval", "prior_quality:evaluate", "Judge a prior on poses it has not seen"),
-        Command("prior closed-form", "prior_quality:closed_form", "Compare with data whose right Jacobian is known"),
         Command("prior sample", "prior:sample", "Draw new poses"),
         Command("prior info", "prior:info", "Network, data, training and hash of a prior"),
     ),
@@ -75,8 +74,6 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("study rollouts", "rollout_study:rollouts", "Would a prior cut anything a tracker does?"),
         Command("study data-scale", "study:data_scale", "How does the best time move with more data?"),
         Command("study extension", "study:extension", "Is extending a prior cheaper than training anew?"),
-        Command("study prior-choices", "study:prior_choices", "Which units, flow times and blocks are better?"),
-        Command("study shared-times", "study:shared_times", "Does sharing flow times in a batch cost anything?"),
     ),
     "the project": (
         Command("demo", "demo:demo", "The whole pipeline on motions made here"),

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ def teller(json: bool) -> Callable[[str], None]:
     return remark if json else say
 
 
-def write_result(output: Path | None, content: dict[str, Any]) -> None:
+def write_result(output: Path | None, content: Mapping[str, object]) -> None:
     """What ``--output`` asks for: the result as JSON, in a folder that need not be there."""
     if output is not None:
         make_folder(output.parent)
@@ -73,7 +73,7 @@ def _finite(content: Any) -> Any:
     return [_finite(value) for value in content] if isinstance(content, list | tuple) else content
 
 
-def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+def print_table(title: str, columns: Sequence[str], rows: list[list[str]]) -> None:
     """A table of text."""
     shown = Text(title) if title else None
     table = Table(title=shown, title_justify="left", header_style="bold", box=None, pad_edge=False)
@@ -117,7 +117,7 @@ def training_bar(what: str, remaining: bool = True) -> Iterator[Callable[[int, i
 
 
 def _lines(what: str, remaining: bool) -> Callable[[int, int, str], None]:
-    from pfmhr.experiments.wording import duration
+    from pfmhr.text import duration
 
     last, first, before = -1, (0, 0.0), -1
 

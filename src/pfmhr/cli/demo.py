@@ -148,7 +148,7 @@ def _trackers(length: Length, prior: str, out: Path) -> list[Path]:
     """The same training with and without the prior in the loop, side by side on one core each."""
     with tracking_extra():
         from pfmhr.experiments import Matrix, run_matrix
-        from pfmhr.tracking.compare import COLUMNS, as_text, grouped
+        from pfmhr.results.comparing import COLUMNS, as_text, compare
 
     step(f"7. Two trackers of the {length.clip}, {length.samples:,} samples each: ADD without and with the prior")
     declared, folder = out / "trackers.toml", out / f"trackers-{length.samples}"
@@ -163,7 +163,7 @@ def _trackers(length: Length, prior: str, out: Path) -> list[Path]:
         if not outcome.finished:
             raise InputError(f"training failed: {outcome.said}", where=folder / outcome.cell.name, code="failed")
     runs = [folder / cell.name for cell in matrix.cells]
-    print_table("", COLUMNS, [as_text(group.row) for group in grouped(runs)])
+    print_table("", COLUMNS, [as_text(row) for row in compare(runs).rows])
     say("   one seed and a short budget say little about the prior: see the report of an experiment for that")
     return runs
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, remark, say, training_bar, write_result
 from pfmhr.cli.options import at_least_one, refuse_replacing
 from pfmhr.errors import InputError
+
+if TYPE_CHECKING:
+    from pfmhr.results.summary import Row, Summary
 
 File = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE")]
 Out = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
@@ -86,8 +89,10 @@ def report(
     """
     from pfmhr.experiments import Matrix
     from pfmhr.experiments.report import summarise
-    from pfmhr.experiments.wording import INTERVALS, verdicts_in_words
     from pfmhr.provenance import provenance
+    from pfmhr.results.evidence import EVIDENCE, EXPLAINED, evidence_lines
+    from pfmhr.results.records import to_json
+    from pfmhr.results.wording import INTERVALS, verdicts_in_words
 
     if out is not None and out.suffix == ".json":
         fix = "Name the file to write with --output."
@@ -101,25 +106,27 @@ def report(
             [output, *drawings], [each for cell in matrix.cells for each in (folder / cell.name).glob("*")]
         )
     summary = summarise(matrix, folder)
-    write_result(output, {**summary, **provenance()})
+    content = to_json(summary)
+    write_result(output, content | provenance())
     for path, draw in drawings.items():
         draw(summary, path)
     if json:
-        print_json(summary)
+        print_json(content)
         return 0
-    print_table(matrix.name, _columns(matrix.plain), [_cells(row) for row in summary["rows"]])
+    print_table(matrix.name, _columns(matrix.plain), [_cells(row) for row in summary.rows])
+    print_table("evidence", EVIDENCE, evidence_lines(summary.rows))
+    say(EXPLAINED)
     for verdict in verdicts_in_words(summary):
         say(verdict)
-    cells = summary["cells"]
-    for name, said in summary["failed"].items():
-        say(f"{name} failed: {said}")
-    say(f"{cells['finished']} of {cells['all']} cells finished. {INTERVALS}")
+    for name, why in summary.failed.items():
+        say(f"{name} failed: {why}")
+    say(f"{summary.cells.finished} of {summary.cells.all} cells finished. {INTERVALS}")
     return 0
 
 
-def _drawings(output: Path, file: Path) -> dict[Path, Callable[[dict[str, Any], Path], None]]:
+def _drawings(output: Path, file: Path) -> dict[Path, Callable[[Summary, Path], None]]:
     """What is drawn beside a report, and by which name."""
-    from pfmhr.experiments.figures import draw_curves, draw_dots
+    from pfmhr.results.figures import draw_curves, draw_dots
 
     refuse_replacing([output], [file])
     if output.suffix != ".json":
@@ -133,11 +140,10 @@ def _columns(plain: str) -> list[str]:
     return [*names, "success % at ¼, ½, ¾, all", "E_pos mm", "E_rot rad", "minutes"]
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    from pfmhr.experiments.wording import reached, saved, spread
+def _cells(row: Row) -> list[str]:
+    from pfmhr.results.wording import figure, reached, saved
 
-    success = " ".join(f"{100 * each['success']:.0f}" for each in row["success_at"])
-    return [
-        *(row["skill"], row["actions"], row["method"], str(row["seeds"]), reached(row), saved(row), success),
-        *(spread(row, "position_error", 1, 1000.0), spread(row, "rotation_error", 3), spread(row, "minutes", 1)),
-    ]
+    success = " ".join(f"{100 * (each.success or 0.0):.0f}" for each in row.success_at)
+    names = [row.skill, row.actions, row.method, str(row.seeds)]
+    errors = [figure(row, "position_error", 1, 1000.0), figure(row, "rotation_error", 3)]
+    return [*names, reached(row), saved(row), success, *errors, figure(row, "minutes", 1)]

@@ -1,15 +1,15 @@
-"""``pfmhr prior eval | closed-form``: is a prior any good?"""
+"""``pfmhr prior eval``: is a prior any good?"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 
-from pfmhr.cli.console import print_json, print_table, remark, say, training_bar
-from pfmhr.cli.options import at_least_one, use_threads
-from pfmhr.cli.prior import Corpus, Out, Prior
+from pfmhr.cli.console import print_json, print_table, say
+from pfmhr.cli.options import at_least_one
+from pfmhr.cli.prior import Corpus, Prior
 
 
 def evaluate(
@@ -56,49 +56,6 @@ def evaluate(
     _show_evaluation(result)
     if out is not None:
         say(f"{out}/eval.json, {out}/eval.png")
-    return 0
-
-
-def closed_form(
-    out: Out,
-    preset: Literal["tiny", "small", "paper"] = "small",
-    steps: int = 8000,
-    seed: int = 0,
-    threads: int | None = None,
-    json: bool = False,
-) -> int:
-    """Train on a mixture of Gaussians, where the right Jacobian is known, and say how far off ours is.
-
-    Examples:
-        pfmhr prior closed-form -o runs/closed-form
-
-    Args:
-        out: directory of the run.
-        preset: size of the network.
-        steps: how many steps.
-        seed: of the mixture and the training.
-        threads: threads to compute with; all cores unless said.
-        json: print one JSON object.
-    """
-    from pfmhr.files import write_json
-    from pfmhr.prior import PriorConfig, TrainConfig
-    from pfmhr.prior import preset as network_preset
-    from pfmhr.prior.closed_form import closed_form_check
-    from pfmhr.provenance import provenance
-    from pfmhr.robots import Robot
-
-    use_threads(threads)
-    config, training = PriorConfig(network=network_preset(preset)), TrainConfig(steps=steps, seed=seed)
-    with training_bar("training") as progress:
-        result = closed_form_check(out, Robot.load("g1"), config, training, 8, seed, remark, progress)
-    result |= {"steps": steps, "batch_size": training.batch_size, "seed": seed, **provenance()}
-    write_json(out / "closed_form.json", result)
-    if json:
-        print_json(result)
-        return 0
-    figures = list(next(iter(result["by_time"].values())))
-    rows = [[time, *(f"{errors[name]:.4f}" for name in figures)] for time, errors in result["by_time"].items()]
-    print_table("", ["flow time", *(name.replace("_", " ") for name in figures)], rows)
     return 0
 
 

@@ -51,7 +51,8 @@ def rollouts(
         json: print one JSON object.
     """
     from pfmhr.prior import PosePrior
-    from pfmhr.studies.tables import cells, write_study
+    from pfmhr.results.columns import as_cells, heads
+    from pfmhr.studies.tables import write_study
 
     use_threads(threads)
     with tracking_extra():
@@ -72,6 +73,6 @@ def rollouts(
     if json:
         print_json(result)
         return 0
-    print_table("", [column.replace("_", " ") for column in result["rows"][0]], cells(result["rows"]))
+    print_table("", heads(result["rows"]), as_cells(result["rows"]))
     say(f"after {result['samples']:,} samples of training; {out}/rollouts.json, .csv")
     return 0

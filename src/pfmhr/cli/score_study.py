@@ -68,16 +68,18 @@ class Material:
         prior, _, motions = self.load(name)
         return prior, Transitions.draw(motions, self.transitions, time_step(self.control_rate), self.seed)
 
-    def report(self, name: str, result: dict[str, Any], table: list[dict[str, Any]]) -> None:
+    def report(self, name: str, result: dict[str, Any]) -> None:
         """Write json and csv, and show the table."""
-        from pfmhr.studies.tables import cells, write_study
+        from pfmhr.results.columns import STUDIES, as_cells, beside, heads
+        from pfmhr.studies.tables import write_study
 
         about = {"clips": self.clips, "prior": self.prior, "data": [str(path) for path in self.data], "seed": self.seed}
+        table = beside(result["rows"], STUDIES[name])
         write_study(self.out, name, {**result, **about}, table)
         if self.json:
             print_json(result)
             return
-        print_table("", [column.replace("_", " ") for column in table[0]], cells(table))
+        print_table("", heads(table), as_cells(table))
         say(f"{result['transitions']:,} transitions; {self.out}/{name}.json, .csv, .png")
 
 
@@ -98,14 +100,12 @@ def timestep(material: Studied, times: tuple[float, ...] = (), recommend: bool =
     """
     from pfmhr.studies import timestep as study
     from pfmhr.studies.plots import timestep_figure
-    from pfmhr.studies.tables import beside
 
     prior, transitions = material.draw("timestep")
     with progress_bar("flow times") as progress:
         result = study.timestep_study(prior, transitions, times or study.TIMES, material.seed, progress)
-    columns = ("angular", "permutation", "sign_flip", "average")
-    material.report("timestep", result, beside(result["rows"], ("t_eval",), columns, study.PAPER))
-    timestep_figure(material.out / "timestep.png", result)
+    material.report("timestep", result)
+    timestep_figure(material.out / "timestep.png", result["rows"])
     if recommend and not material.json:
         say(study.recommendation(result))
     return 0
@@ -123,14 +123,12 @@ def noise(material: Studied, t_eval: float = T_EVAL) -> int:
     """
     from pfmhr.studies import noise as study
     from pfmhr.studies.plots import noise_figure
-    from pfmhr.studies.tables import beside
 
     prior, transitions = material.draw("noise")
     with progress_bar("samples") as progress:
         result = study.noise_study(prior, transitions, t_eval, material.seed, progress)
-    columns = ("rank_correlation", "percentile_mae", "region_agreement", "reward_mae", "milliseconds")
-    material.report("noise", result, beside(result["rows"], ("samples",), columns, study.PAPER))
-    noise_figure(material.out / "noise.png", result)
+    material.report("noise", result)
+    noise_figure(material.out / "noise.png", result["rows"])
     return 0
 
 
@@ -146,14 +144,11 @@ def perturbation(material: Studied, t_eval: float = T_EVAL) -> int:
     """
     from pfmhr.studies import perturbation as study
     from pfmhr.studies.plots import perturbation_figure
-    from pfmhr.studies.tables import beside
 
     prior, transitions = material.draw("perturbation")
     result = study.perturbation_study(prior, transitions, t_eval, material.seed)
-    columns = ("normalised_score", "percentile_change", "multiplier_change", "region_agreement")
-    table = beside(result["rows"], ("perturbation", "severity"), columns, study.PAPER)
-    material.report("perturbation", result, table)
-    perturbation_figure(material.out / "perturbation.png", result)
+    material.report("perturbation", result)
+    perturbation_figure(material.out / "perturbation.png", result["rows"])
     return 0
 
 
@@ -180,6 +175,6 @@ def plausibility(material: Studied, field: Path, t_eval: float = T_EVAL) -> int:
         result = study.plausibility_study(
             prior, loaded, motions, material.transitions, t_eval, material.control_rate, material.seed, progress, robot
         )
-    material.report("plausibility", {**result, "field": str(field)}, result["rows"])
-    plausibility_figure(material.out / "plausibility.png", result, study.METHODS)
+    material.report("plausibility", {**result, "field": str(field)})
+    plausibility_figure(material.out / "plausibility.png", result["rows"])
     return 0

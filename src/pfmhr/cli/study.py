@@ -1,4 +1,4 @@
-"""``pfmhr study data-scale | extension | prior-choices | shared-times``: studies that train priors of their own."""
+"""``pfmhr study data-scale | extension``: studies that train priors of their own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Plan:
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """Where corpora, runs and the result go; runs/NAME of the study unless said."""
     steps: int | None = None
-    """Of each run; 3000 (data-scale, extension) or 1500 unless said."""
+    """Of each run; default: 3000."""
     batch_size: int = 2048
     """Poses per step."""
     seed: int = 0
@@ -112,62 +112,4 @@ def extension(plan: Planned) -> int:
     reached = result["steps_until_extended_is_as_good"]
     when = f"after {reached:,} of {train.steps:,} steps" if reached else "not in half the steps"
     say(f"the extended prior is as good as the one from scratch {when}")
-    return 0
-
-
-def prior_choices(plan: Planned) -> int:
-    """Which units, flow times and blocks make the better prior? The paper does not say; this measures.
-
-    Examples:
-        pfmhr study prior-choices lafan1_g1 g1_moves
-
-    Args:
-        plan: what to train on.
-    """
-    from pfmhr.studies.prior_choices import prior_choices_study
-
-    out, robot, train = plan.start("prior-choices", 1500, ema_decay=0.995, held_out=0.1)
-    with training_bar("training") as progress:
-        result = prior_choices_study(plan.data, out, robot, train, teller(plan.json), progress)
-    if plan.json:
-        print_json(result)
-        return 0
-    head = ["run", "D(0.75)", "D(0.9)", "D(0.97)", "peak", "sign flips", "asymmetry", "Wasserstein", "coverage"]
-    print_table("", head, [_choice(run) for run in result["runs"]])
-    return 0
-
-
-def _choice(run: dict[str, Any]) -> list[str]:
-    scores = {row["t_eval"]: row["average"] for row in run["timestep"]["rows"]}
-    peak, samples = run["timestep"]["best_t_eval"], run["samples"]
-    return [
-        run["name"],
-        *(f"{scores[time]:.3f}" for time in (0.75, 0.9, 0.97)),
-        f"{peak:g} ({scores[peak]:.3f})",
-        f"{max(row['sign_flip'] for row in run['timestep']['rows']):.3f}",
-        f"{run['jacobian']['0.75']['asymmetry']:.3f}",
-        f"{samples['wasserstein_per_joint']:.4f}",
-        f"{samples['distance_of_reference_to_nearest']:.3f}",
-    ]
-
-
-def shared_times(plan: Planned) -> int:
-    """Does sharing flow times within a batch cost anything? Held-out loss of both ways at equal samples.
-
-    Examples:
-        pfmhr study shared-times lafan1_g1
-
-    Args:
-        plan: what to train on.
-    """
-    from pfmhr.studies.shared_times import shared_times_study
-
-    out, robot, train = plan.start("shared-times", 1500, ema_decay=0.995, evaluate_every=plan.often(30, 1500))
-    with training_bar("training") as progress:
-        result = shared_times_study(plan.data, out, robot, train, teller(plan.json), progress)
-    if plan.json:
-        print_json(result)
-        return 0
-    for way in ("shared", "one per pose"):
-        say(f"{way}: held-out loss {result[way]['held_out_loss']:.4f}")
     return 0

@@ -44,6 +44,8 @@ def evaluate(
     with tracking_extra():
         from pfmhr.tracking.evaluation import from_both_starts
         from pfmhr.tracking.runs import TrackerRun
+    from pfmhr.results.records import to_json
+    from pfmhr.results.wording import interval
 
     at_least_one(episodes=episodes)
     if not horizon or not all(0 < each < inf for each in horizon):
@@ -53,29 +55,30 @@ def evaluate(
     found = from_both_starts(
         lambda count: loaded.evaluator(count, max(horizon), distance, threads), episodes, loaded.policy, horizon, seed
     )
-    rows = [each.to_dict() for pair in zip(*found.values(), strict=True) for each in pair]
+    rows = [each for pair in zip(found.random, found.beginning, strict=True) for each in pair]
     if json:
-        print_json({"run": str(run), "samples": loaded.samples, "evaluations": rows})
+        print_json({"run": str(run), "samples": loaded.samples, "evaluations": [to_json(row) for row in rows]})
         return 0
-    columns = ["start", "s", "success %", "at 0.5 m %", "E_pos mm", "E_rot rad", "body mm", "root mm"]
+    columns = ["start", "s", "success %", "pooled %", "at 0.5 m %", "E_pos mm", "E_rot rad", "body mm", "root mm"]
     lines = [
         [
-            row["start"],
-            f"{row['horizon']:g}",
-            "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in (row["success"], *row["success_interval"]))),
-            f"{100 * row['success_strict']:.1f}",
-            measured(row["position_error"], 1000.0, 1),
-            measured(row["rotation_error"], 1.0, 3),
-            measured(row["body_error"], 1000.0, 1),
-            measured(row["root_error"], 1000.0, 0),
+            str(row.start),
+            f"{row.horizon:g}",
+            f"{100 * row.success:.1f}{interval(*(row.success_interval or (None, None)), '.1f', 100.0)}",
+            measured(row.success_pooled, 100.0, 1),
+            measured(row.success_strict, 100.0, 1),
+            measured(row.position_error, 1000.0, 1),
+            measured(row.rotation_error, 1.0, 3),
+            measured(row.body_error, 1000.0, 1),
+            measured(row.root_error, 1000.0, 0),
         ]
         for row in rows
     ]
     print_table(f"{run} after {loaded.samples:,} samples, {episodes} random starts", columns, lines)
     if len(loaded.motions) > 1:
         names = [motion.name for motion in loaded.motions]
-        heads = [f"{row['start']} {row['horizon']:g} s" for row in rows]
-        per_clip = zip(names, *(row["success_by_clip"] for row in rows), strict=True)
+        heads = [f"{row.start} {row.horizon:g} s" for row in rows]
+        per_clip = zip(names, *(row.success_by_clip for row in rows), strict=True)
         shares = [[name, *(measured(share, 100.0, 1) for share in each)] for name, *each in per_clip]
         print_table("success % by clip", ["clip", *heads], shares)
     return 0
@@ -94,22 +97,23 @@ def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = Non
         json: print one JSON object.
     """
     from pfmhr.provenance import provenance
-
-    with tracking_extra():
-        from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, grouped
+    from pfmhr.results.comparing import COLUMNS, as_text
+    from pfmhr.results.comparing import compare as compare_runs
+    from pfmhr.results.figures import draw_run_curves
+    from pfmhr.results.records import to_json
 
     if output is not None:
         refuse_replacing([output], _files_of(*runs))
-    groups = grouped(runs)
-    rows = [group.row for group in groups]
-    write_result(output, {"rows": rows, "curves": curves(groups), **provenance()})
+    compared = compare_runs(runs)
+    content = to_json(compared)
+    write_result(output, content | provenance())
     if figure is not None:
-        draw_curves(curves(groups), figure)
+        draw_run_curves(compared.curves, figure)
     if json:
-        print_json({"rows": rows})
+        print_json({"rows": content["rows"]})
         return 0
-    print_table("tracking", COLUMNS, [as_text(row) for row in rows])
-    grid = max(row["grid"] for row in rows)
+    print_table("tracking", COLUMNS, [as_text(row) for row in compared.rows])
+    grid = max(row.grid or 0.0 for row in compared.rows)
     say(f"evaluated every {grid:.3f} M samples; crossings of 80 % are interpolated between evaluations")
     return 0
 
@@ -193,9 +197,9 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
 
 def _files_of(*runs: Path) -> list[Path]:
     """What runs consist of."""
-    from pfmhr.learning.runs import RUN
-    from pfmhr.tracking.runs import CLIPS, RESULT
+    from pfmhr.layout import EPISODES, RESULT, RUN
+    from pfmhr.tracking.runs import CLIPS
     from pfmhr.tracking.training import CHECKPOINT
 
-    parts = [run / name for run in runs for name in (RUN, RESULT, CHECKPOINT)]
+    parts = [run / name for run in runs for name in (RUN, RESULT, EPISODES, CHECKPOINT)]
     return [*parts, *(clip for run in runs for clip in (run / CLIPS).glob("*"))]

@@ -90,6 +90,7 @@ def train(
         json: print the result as one JSON object.
     """
     from pfmhr.provenance import provenance
+    from pfmhr.results.records import to_json
     from pfmhr.robots import Robot
 
     with tracking_extra():
@@ -123,12 +124,11 @@ def train(
     with training_bar("training") as progress:
         result = train_tracker(out, loaded, clips, config, threads, teller(json), progress, provenance())
     if json:
-        print_json(result)
+        print_json(to_json(result))
         return 0
-    reached = result["samples_to_80"]
-    final = result["final"]["random"]
+    reached, end = result.samples_to_80, result.end
     when = f"80 % tracked after {reached / 1e6:.2f} M samples" if reached is not None else "80 % never reached"
-    say(f"{out}: {when}; at the end {final['success']:.1%}, E_pos {measured(final['position_error'], 1000.0, 1)} mm")
+    say(f"{out}: {when}; at the end {end.success:.1%}, E_pos {measured(end.position_error, 1000.0, 1)} mm")
     return 0
 
 

@@ -39,7 +39,7 @@ def require_same_priors(cells: Sequence[Cell], done: Sequence[Done], place: Path
     Args:
         place: where commands are run.
     """
-    known = {run.cell.settings["prior"]: run.result.get("prior_sha256") for run in done if "prior" in run.cell.settings}
+    known = {run.cell.settings["prior"]: run.result.prior_sha256 for run in done if "prior" in run.cell.settings}
     wanted = {cell.settings["prior"]: cell for cell in cells if "prior" in cell.settings}
     for prior, cell in wanted.items():
         there, here = known.get(prior), _prior_hash(cell, place) if known.get(prior) else None

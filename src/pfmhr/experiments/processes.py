@@ -182,7 +182,8 @@ def _stop(running: Sequence[Attempt]) -> None:
 def is_summary(run: Path) -> bool:
     """Whether there is no more of a run than what a stored report told of it."""
     try:
-        return "summary" in read_json(run / RESULT, "bad_run")
+        result = read_json(run / RESULT, "bad_run")
+        return isinstance(result, dict) and result.get("summary") is not None
     except FileNotFoundError:
         return False
 

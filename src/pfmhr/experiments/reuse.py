@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.experiments.cells import result_of_summary
 from pfmhr.experiments.matrix import Cell
 from pfmhr.experiments.processes import CELL, METRICS, RESULT, is_finished, is_long_enough, is_summary
 from pfmhr.files import make_folder, write_json
 from pfmhr.foreign import read_json
+from pfmhr.results.records import from_json, to_json
+from pfmhr.results.run_result import StoredRun
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,14 @@ def _stored(report: Path) -> list[_Found]:
     if content["runs"] and not told:  # from before settings were kept: nobody can say what these runs were
         raise InputError("a report whose runs do not tell their settings", where=report, code="bad_experiment")
     for summary in told:
-        result = result_of_summary(summary, report)
+        run = from_json(StoredRun, summary, report, "bad_experiment")
+        result = to_json(run.result(report))
         finished = partial(is_long_enough, result=result, path=report)
-        found.append(_Found(summary["settings"], finished, partial(_write, summary["settings"], result)))
+        found.append(_Found(run.settings, finished, partial(_write, run.settings, result)))
     return found
 
 
-def _write(settings: Any, result: dict[str, Any], to: Path) -> None:
+def _write(settings: Any, result: dict[str, object], to: Path) -> None:
     make_folder(to)
     write_json(to / CELL, settings)
     write_json(to / RESULT, result)

@@ -15,8 +15,8 @@ from pfmhr.experiments.matrix import Cell, Matrix
 from pfmhr.experiments.preflight import require_files, require_same_priors
 from pfmhr.experiments.processes import METRICS, Outcome, Setting, is_finished, require_same, run_cells
 from pfmhr.experiments.reuse import reuse_runs
-from pfmhr.experiments.wording import duration
 from pfmhr.files import exclusive
+from pfmhr.text import duration
 
 Engine = Literal["local", "ray"]
 Progress = Callable[[int, int, str], object]

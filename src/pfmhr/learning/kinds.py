@@ -7,10 +7,8 @@ from typing import Any
 
 from pfmhr.errors import InputError
 from pfmhr.foreign import read_json
-from pfmhr.layout import CONFIG
+from pfmhr.layout import CONFIG, RUN
 
-RUN = "run.json"
-"""Settings of a run."""
 MARKS = {"a tracker": "motions", "a prior": "prior", "a distance field": "network", "pairs": "poses"}
 """What a run makes, by a setting that runs of no other kind have."""
 FORMATS = {"pfmhr-prior": "a prior", "pfmhr-distance": "a distance field"}

@@ -17,7 +17,7 @@ from pfmhr.prior.path import DELTA, TimeSampling
 
 @dataclass(frozen=True)
 class PriorConfig:
-    """What is learned. Where the paper is silent, the defaults are what won `pfmhr study prior-choices`."""
+    """What is learned. Where the paper is silent, the defaults are what won in experiments/prior_choices.py."""
 
     network: NetworkConfig = field(default_factory=NetworkConfig)
     prediction: Prediction = "clean"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from numpy.typing import NDArray
+
 import pfmhr
 from pfmhr.errors import InputError
 from pfmhr.motion.embedded import embedded_motion
@@ -103,7 +105,7 @@ def _watching(material: Material, prior: PosePrior, say: Say) -> list[Section]:
     return [section]
 
 
-def _poses(robot: Robot) -> dict[str, object]:
+def _poses(robot: Robot) -> dict[str, NDArray]:
     """Moments of the embedded motions: standing, in the middle of a step, and at the bottom of a squat."""
     walk, squat = embedded_motion("walk", robot), embedded_motion("squat", robot)
     lowest = int(squat.root_pos[:, 2].argmin())

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pfmhr.files import save_figure
 from pfmhr.prior import PosePrior
+from pfmhr.results.columns import BenchResult
 from pfmhr.robots import Robot
 from pfmhr.robots.drawing import Pen, frame_axes
 from pfmhr.robots.naming import limbs, words
@@ -28,12 +28,12 @@ MODE_STEP = 0.7
 """rad that the joint which moves most is turned along a mode in the picture."""
 
 
-def latency_figure(path: Path, benches: Sequence[Mapping[str, Any]]) -> None:
+def latency_figure(path: Path, benches: Sequence[BenchResult]) -> None:
     """Time of each way to the score, in multiples of the bare matrix products of one pass."""
     with Panels(path, 1, len(benches), (3.9 * len(benches) + 1.6, 2.6)) as panels:
-        names = [name for name in METHOD_NAMES if all(name in bench["ratio"] for bench in benches)]
+        names = [name for name in METHOD_NAMES if all(name in bench.ratio for bench in benches)]
         for panel, bench in zip(panels, benches, strict=True):
-            values = [bench["ratio"][name] for name in names]
+            values = [bench.ratio[name] for name in names]
             places = list(range(len(names)))[::-1]
             panel.barh(places, values, color=[METHOD_COLOURS.get(name, PAPER) for name in names], height=0.62)
             for place, value in zip(places, values, strict=True):
@@ -41,35 +41,8 @@ def latency_figure(path: Path, benches: Sequence[Mapping[str, Any]]) -> None:
             panel.axvline(1.0, color="#000000", linewidth=0.8, linestyle=":")
             first = panel is panels[0]
             panel.set_yticks(places, [METHOD_NAMES[name] for name in names] if first else [""] * len(names))
-            panel.set(title=f"{bench['preset']}, {bench['batch']:,} transitions", xlim=(0, 1.22 * max(values)))
+            panel.set(title=f"{bench.preset}, {bench.batch:,} transitions", xlim=(0, 1.22 * max(values)))
         panels[0].set_xlabel("time / time of the bare products")
-
-
-def radar_figure(path: Path, scores: Mapping[str, Mapping[str, float]], title: str) -> None:
-    """One polygon per method, one axis per skill: the least error among methods over its own, so larger is better."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
-    skills = list(next(iter(scores.values())))
-    least = {skill: min(values[skill] for values in scores.values()) for skill in skills}
-    angles = np.linspace(0, 2 * np.pi, len(skills), endpoint=False)
-    figure = Figure(figsize=(5.6, 4.2), layout="constrained")
-    axes = figure.subplots(subplot_kw={"projection": "polar"})
-    for place, (method, values) in enumerate(scores.items()):
-        heights = [least[skill] / values[skill] for skill in skills]
-        colour = f"C{place}"
-        axes.plot([*angles, angles[0]], [*heights, heights[0]], color=colour, label=method)
-        axes.fill([*angles, angles[0]], [*heights, heights[0]], color=colour, alpha=0.08)
-    lowest = min(least[skill] / values[skill] for values in scores.values() for skill in skills)
-    axes.set_ylim(max(0.0, lowest - 0.15), 1.02)  # type: ignore[attr-defined]
-    axes.set_xticks(angles, [skill.replace("_", " ") for skill in skills])
-    axes.yaxis.set_major_locator(MaxNLocator(4))
-    axes.tick_params(axis="x", pad=10)
-    axes.tick_params(axis="y", labelsize=8)
-    axes.grid(color="#9a9a9a", linewidth=0.5)
-    axes.set_title(title)
-    figure.legend(frameon=False, fontsize=9, loc="outside right lower")
-    save_figure(figure, path, bbox_inches="tight")  # the layout knows nothing of names around a circle
 
 
 def correlation_figure(path: Path, prior: PosePrior, robot: Robot, poses: Mapping[str, Any]) -> None:

@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pfmhr.errors import InputError
 from pfmhr.foreign import read_file, read_json
-from pfmhr.layout import CONFIG
+from pfmhr.layout import CONFIG, RESULT, RUN
 from pfmhr.learning.logging import read_metrics
-from pfmhr.learning.runs import RUN
 from pfmhr.prior.artefact import FORMAT
-from pfmhr.studies import plausibility
-from pfmhr.tracking.runs import RESULT
-
-SHOWN = {
-    "study timestep": ("rows", "best_t_eval", "transitions"),
-    "study noise": ("rows", "transitions"),
-    "study perturbation": ("rows", "transitions"),
-    "study plausibility": ("rows",),
-    "bench score": ("preset", "batch", "ratio"),
-    "track compare": ("rows", "curves"),
-    "experiment report": ("name", "plain", "cells", "rows", "verdicts"),
-}
-"""Commands whose JSON a report shows, and what it needs of it."""
-_ENDS = ("success", "position_error", "rotation_error", "minutes")
-IN_ROWS = {
-    "study timestep": ("t_eval", "angular", "permutation", "sign_flip", "average"),
-    "study noise": ("samples", "rank_correlation", "percentile_mae", "region_agreement", "reward_mae", "milliseconds"),
-    "study perturbation": (
-        *("perturbation", "severity", "normalised_score"),
-        *("percentile_change", "multiplier_change", "region_agreement"),
-    ),
-    "study plausibility": ("group", "corruption", *plausibility.METHODS),
-    "track compare": (
-        *("name", "motions", "reward", "modulator", "seeds", "converged", "samples_to_80", "success_strict"),
-        *_ENDS,
-    ),
-    "experiment report": (
-        *("skill", "actions", "method", "seeds", "converged", "samples_to_80", "mean", "deviation", "budget"),
-        *_ENDS,
-    ),
-}
-"""What it needs of every row."""
+from pfmhr.results.columns import STUDIES, BenchResult, StudyResult
+from pfmhr.results.comparing import Comparison, read_comparison
+from pfmhr.results.records import from_json
+from pfmhr.results.summary import Summary
 
 
 @dataclass
@@ -54,19 +24,19 @@ class Material:
     trackers: list[Path] = field(default_factory=list)
     """Directories of tracking runs with a result."""
     priors: list[Path] = field(default_factory=list)
-    stored: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """JSON results by the command that made them, one of those above."""
+    studies: dict[str, list[StudyResult]] = field(default_factory=dict)
+    """Stored studies by name, in the order they were given."""
+    benches: list[BenchResult] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    experiments: list[Summary] = field(default_factory=list)
     left_out: dict[Path, str] = field(default_factory=dict)
     """What was found and is not shown, with the reason."""
-
-    def of(self, command: str) -> list[dict[str, Any]]:
-        """Stored results of one command, in the order they were given."""
-        return self.stored.get(command, [])
 
     @property
     def anything(self) -> bool:
         """Whether there is something to show."""
-        return bool(self.trackers or self.priors or self.stored)
+        stored = self.studies or self.benches or self.comparisons or self.experiments
+        return bool(self.trackers or self.priors or stored)
 
 
 def gather(paths: Sequence[Path]) -> Material:
@@ -140,27 +110,48 @@ def _take_file(material: Material, path: Path) -> bool:
         material.left_out[path] = "no result that names its command"
     elif command not in SHOWN:
         material.left_out[path] = f"a report has no place for {command}"
-    elif lacks := _lacks(content, command):
-        raise InputError(f"not what `pfmhr {command}` writes", where=path, got=lacks, code="bad_result")
     else:
-        material.stored.setdefault(command, []).append(content)
+        try:
+            SHOWN[command](material, content, path)
+        except InputError as error:
+            text = f"not what `pfmhr {command}` writes"
+            raise InputError(text, where=path, got=error.what, code="bad_result") from None
     return True
 
 
-def _lacks(content: dict[str, Any], command: str) -> str:
-    """What a result lacks of what a report needs; nothing if it is whole."""
-    if missing := [name for name in SHOWN[command] if name not in content]:
-        return f"no {', '.join(missing)}"
-    rows = content.get("rows", [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        return "rows that are no list of objects"
-    for number, row in enumerate(rows, start=1):
-        if missing := [name for name in IN_ROWS.get(command, ()) if name not in row]:
-            return f"no {', '.join(missing)} in row {number} of {len(rows)}"
-    return ""
+def _take_study(name: str) -> Callable[[Material, Mapping[str, object], Path], None]:
+    def take(material: Material, content: Mapping[str, object], path: Path) -> None:
+        study = from_json(StudyResult, content, path)
+        for number, row in enumerate(study.rows, start=1):
+            if missing := [column for column in STUDIES[name].names if column not in row]:
+                raise InputError(f"no {', '.join(missing)} in row {number} of {len(study.rows)}", where=path)
+        material.studies.setdefault(name, []).append(study)
+
+    return take
 
 
-def _content(path: Path) -> dict[str, Any]:
+def _take_bench(material: Material, content: Mapping[str, object], path: Path) -> None:
+    material.benches.append(from_json(BenchResult, content, path))
+
+
+def _take_comparison(material: Material, content: Mapping[str, object], path: Path) -> None:
+    material.comparisons.append(read_comparison(content, path))
+
+
+def _take_experiment(material: Material, content: Mapping[str, object], path: Path) -> None:
+    material.experiments.append(Summary.from_content(content, path))
+
+
+SHOWN: dict[str, Callable[[Material, Mapping[str, object], Path], None]] = {
+    **{f"study {name}": _take_study(name) for name in STUDIES},
+    "bench score": _take_bench,
+    "track compare": _take_comparison,
+    "experiment report": _take_experiment,
+}
+"""Commands whose stored results a report shows, and how each is taken."""
+
+
+def _content(path: Path) -> dict[str, object]:
     """A JSON object; empty if it is JSON of another kind."""
     content = read_json(path, "bad_result")
     return content if isinstance(content, dict) else {}

@@ -109,7 +109,9 @@ def derived_roles(robot: Robot) -> Roles:
         "legs": sorted({body for foot in feet for body in tree.lower_part(foot, ends)}),
         "arms": sorted({body for hand in hands for body in tree.lower_part(hand, ends)}),
     }
-    bodies = {role: tuple(robot.body_names[body - 1] for body in found) for role, found in named.items()}
+    bodies: dict[str, Any] = {
+        role: tuple(robot.body_names[body - 1] for body in found) for role, found in named.items()
+    }
     return Roles(**bodies, optional_joints=joints)
 
 

@@ -22,9 +22,8 @@ from pfmhr.motion.checks import find_motion_files
 from pfmhr.prior import PosePrior, PriorConfig, TrainConfig, extend_prior, train_prior
 from pfmhr.prior.prior import new_denoiser
 from pfmhr.provenance import provenance
+from pfmhr.results.paper import EXTENSION
 from pfmhr.robots import Robot
-
-PAPER = {"extended_gpu_hours": 65, "scratch_gpu_hours": 100, "ratio": 0.65}
 
 
 def extension_study(
@@ -60,7 +59,7 @@ def extension_study(
         "curves": curves,
         "batch_size": train.batch_size,
         "seed": train.seed,
-        "paper": PAPER,
+        "paper": EXTENSION,
         **provenance(),
     }
     write_json(out / "extension.json", result)

@@ -20,14 +20,6 @@ from pfmhr.studies.transitions import Transitions
 SAMPLES = (1, 2, 4, 8)
 REFERENCE_SAMPLES = 128
 LATENCY_BATCH = 4096
-PAPER = {
-    1: (0.976, 0.013, 0.979, 0.010, 0.750),
-    2: (0.981, 0.011, 0.984, 0.007, 1.308),
-    4: (0.990, 0.009, 0.989, 0.004, 2.847),
-    8: (0.996, 0.005, 0.993, 0.002, 5.991),
-    128: (1.000, 0.000, 1.000, 0.000, 97.112),
-}
-"""Rank correlation, percentile MAE, region agreement, reward MAE, latency in ms (RTX 4090), by K."""
 
 
 def noise_study(

@@ -11,19 +11,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from scipy.stats import mannwhitneyu
 from torch import Tensor
 
 from pfmhr.distance import PoseDistanceField
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
+from pfmhr.results.columns import PLAUSIBILITY
+from pfmhr.results.statistics import chance_above
 from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore, ReconstructionScore
 from pfmhr.score.defaults import T_EVAL
 from pfmhr.studies.corruptions import BAD_CHANGES, BAD_POSES
-
-METHODS = ("PDF-HR", "FM-Recon", "PGS")
 
 
 def plausibility_study(
@@ -66,14 +65,9 @@ def plausibility_study(
         parts = [break_(clip, robot, generator) for clip in clips]
         before, after = (torch.cat(side)[chosen] for side in zip(*parts, strict=True))
         bad = judge(before, after)
-        rows.append({"group": group, "corruption": name, **{m: area(good[m], bad[m]) for m in METHODS}})
+        areas = {score: float(chance_above(good[score], bad[score])) for score in PLAUSIBILITY}
+        rows.append({"group": group, "corruption": name, **areas})
     return {"rows": rows, "transitions": len(chosen), "t_eval": t_eval}
-
-
-def area(good: Tensor, bad: Tensor) -> float:
-    """Chance that a good value lies above a bad one, ties half; shapes ``(N,)``, ``(M,)``."""
-    above = mannwhitneyu(good.double().numpy(), bad.double().numpy(), method="asymptotic").statistic
-    return float(above / (len(good) * len(bad)))
 
 
 _GROUPS = {"poses": BAD_POSES, "changes": BAD_CHANGES}

@@ -7,64 +7,67 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.files import save_figure
-from pfmhr.studies import noise, perturbation, timestep
+from pfmhr.results import paper
+from pfmhr.results.columns import PLAUSIBILITY, STUDIES, Line, number
+from pfmhr.studies import noise
 
 FAMILIES = {"angular": "#4c6a92", "permutation": "#d07b32", "sign_flip": "#3f8f6b"}
 TITLES = {"angular": "rotated", "permutation": "joints shuffled", "sign_flip": "signs flipped"}
 PAPER = "#9a9a9a"
 
 
-def timestep_figure(path: Path, result: dict[str, Any]) -> None:
+def timestep_figure(path: Path, rows: Sequence[Line]) -> None:
     """Discrimination by flow time, one line per family, the paper's dashed."""
+    times, best = _column(rows, "t_eval"), max(rows, key=lambda row: number(row, "average"))
     with Panels(path, 1, 4, (13, 3.4)) as panels:
-        names = (*FAMILIES, "average")
-        for place, (panel, name) in enumerate(zip(panels, names, strict=True)):
-            times = [row["t_eval"] for row in result["rows"]]
+        for place, (panel, name) in enumerate(zip(panels, STUDIES["timestep"].figures, strict=True)):
             colour = FAMILIES.get(name, "#333333")
-            panel.plot(times, [row[name] for row in result["rows"]], marker="o", markersize=3.5, color=colour)
-            paper = [values[place] for values in timestep.PAPER.values()]
-            panel.plot(list(timestep.PAPER), paper, color=PAPER, linestyle="--", label="paper (60 M poses)")
-            panel.axvline(result["best_t_eval"], color=colour, linewidth=0.7, linestyle=":")
+            panel.plot(times, _column(rows, name), marker="o", markersize=3.5, color=colour)
+            theirs = [values[place] for values in paper.TIMESTEP.values()]
+            panel.plot(list(paper.TIMESTEP), theirs, color=PAPER, linestyle="--", label="paper (60 M poses)")
+            panel.axvline(number(best, "t_eval"), color=colour, linewidth=0.7, linestyle=":")
             panel.set(title=TITLES.get(name, name), xlabel="t_eval")
         panels[0].set_ylabel("fall of the percentile")
         panels[-1].legend(frameon=False, fontsize=8)
 
 
-def perturbation_figure(path: Path, result: dict[str, Any]) -> None:
+def perturbation_figure(path: Path, rows: Sequence[Line]) -> None:
     """Score kept and percentile lost by severity."""
+    metrics = {"normalised_score": "score kept", "percentile_change": "change of the percentile"}
     with Panels(path, 2, 3, (11, 6)) as panels:
-        for row, (metric, label) in enumerate(
-            (("normalised_score", "score kept"), ("percentile_change", "change of the percentile"))
-        ):
+        for line, (metric, label) in enumerate(metrics.items()):
             for column, family in enumerate(FAMILIES):
-                mine = [line for line in result["rows"] if line["perturbation"] == family]
-                severities = [line["severity"] for line in mine]
-                panel = panels[3 * row + column]
-                panel.plot(severities, [line[metric] for line in mine], marker="o", color=FAMILIES[family])
-                theirs = [perturbation.PAPER[family, severity][row] for severity in severities]
+                mine = [row for row in rows if row["perturbation"] == family]
+                severities = _column(mine, "severity")
+                panel = panels[3 * line + column]
+                panel.plot(severities, _column(mine, metric), marker="o", color=FAMILIES[family])
+                theirs = [paper.PERTURBATION[family, severity][line] for severity in severities]
                 panel.plot(severities, theirs, color=PAPER, linestyle="--", marker="o", markersize=3, label="paper")
                 panel.set(xlabel="degrees" if family == "angular" else "share of joints", title=TITLES[family])
-            panels[3 * row].set_ylabel(label)
+            panels[3 * line].set_ylabel(label)
         panels[0].legend(frameon=False, fontsize=8)
 
 
-def noise_figure(path: Path, result: dict[str, Any]) -> None:
-    """The four metrics by number of corruption samples."""
-    columns = ("rank_correlation", "percentile_mae", "region_agreement", "reward_mae")
-    rows = [row for row in result["rows"] if row["samples"] < noise.REFERENCE_SAMPLES]
+def noise_figure(path: Path, rows: Sequence[Line]) -> None:
+    """The four metrics by number of noise samples."""
+    few = [row for row in rows if number(row, "samples") < noise.REFERENCE_SAMPLES]
+    counts = [int(count) for count in _column(few, "samples")]
     with Panels(path, 1, 4, (13, 3.4)) as panels:
-        for place, (panel, column) in enumerate(zip(panels, columns, strict=True)):
-            samples = [row["samples"] for row in rows]
-            panel.plot(samples, [row[column] for row in rows], marker="o", color="#4c6a92", label="ours")
-            theirs = [noise.PAPER[count][place] for count in samples]
-            panel.plot(samples, theirs, color=PAPER, linestyle="--", marker="o", markersize=3, label="paper")
-            panel.set(title=column.replace("_", " "), xlabel="samples K", xscale="log", xticks=samples)
+        for place, (panel, name) in enumerate(zip(panels, STUDIES["noise"].figures, strict=False)):  # not the time
+            panel.plot(counts, _column(few, name), marker="o", color="#4c6a92", label="ours")
+            theirs = [paper.NOISE[count][place] for count in counts]
+            panel.plot(counts, theirs, color=PAPER, linestyle="--", marker="o", markersize=3, label="paper")
+            panel.set(title=name.replace("_", " "), xlabel="samples K", xscale="log", xticks=counts)
             panel.minorticks_off()
-            panel.set_xticklabels([str(count) for count in samples])
+            panel.set_xticklabels([str(count) for count in counts])
         panels[0].legend(frameon=False, fontsize=8)
 
 
-def scale_figure(path: Path, curves: Mapping[str, Sequence[dict[str, Any]]]) -> None:
+def _column(rows: Sequence[Line], name: str) -> list[float]:
+    return [number(row, name) for row in rows]
+
+
+def scale_figure(path: Path, curves: Mapping[str, Sequence[Line]]) -> None:
     """Average discrimination by flow time, one line per corpus size, peaks marked."""
     import matplotlib
 
@@ -72,32 +75,21 @@ def scale_figure(path: Path, curves: Mapping[str, Sequence[dict[str, Any]]]) -> 
         shades = matplotlib.colormaps["viridis"]
         for place, (name, rows) in enumerate(curves.items()):
             colour = shades(place / max(1, len(curves) - 1) * 0.85)
-            values = [row["average"] for row in rows]
-            panels[0].plot([row["t_eval"] for row in rows], values, color=colour, label=name)
-            best = max(rows, key=lambda row: row["average"])
-            panels[0].scatter([best["t_eval"]], [best["average"]], color=[colour], zorder=3)
-        paper = [values[3] for values in timestep.PAPER.values()]
-        panels[0].plot(list(timestep.PAPER), paper, color=PAPER, linestyle="--", label="paper, 60 M poses")
+            panels[0].plot(_column(rows, "t_eval"), _column(rows, "average"), color=colour, label=name)
+            best = max(rows, key=lambda row: number(row, "average"))
+            panels[0].scatter([number(best, "t_eval")], [number(best, "average")], color=[colour], zorder=3)
+        theirs = [values[3] for values in paper.TIMESTEP.values()]
+        panels[0].plot(list(paper.TIMESTEP), theirs, color=PAPER, linestyle="--", label="paper, 60 M poses")
         panels[0].set(xlabel="t_eval", ylabel="fall of the percentile, average")
         panels[0].legend(frameon=False, fontsize=8)
 
 
-def loss_figure(path: Path, curves: Mapping[str, Sequence[tuple[int, float]]]) -> None:
-    """Held-out loss by training step, one line per run."""
-    with Panels(path, 1, 1, (6.5, 4)) as panels:
-        for (name, points), colour in zip(curves.items(), FAMILIES.values(), strict=False):
-            panels[0].plot([step for step, _ in points], [loss for _, loss in points], color=colour, label=name)
-        panels[0].set(xlabel="training steps", ylabel="held-out loss per joint", yscale="log")
-        panels[0].legend(frameon=False)
-
-
-def plausibility_figure(path: Path, result: dict[str, Any], methods: Sequence[str]) -> None:
+def plausibility_figure(path: Path, rows: Sequence[Line]) -> None:
     """One line of dots per corruption, one colour per score; 0.5 is blind."""
-    rows = result["rows"]
     with Panels(path, 1, 1, (8, 0.42 * len(rows) + 1.2)) as panels:
         places = list(range(len(rows)))[::-1]
-        for method, colour in zip(methods, FAMILIES.values(), strict=True):
-            panels[0].scatter([row[method] for row in rows], places, color=colour, label=method, s=42)
+        for score, colour in zip(PLAUSIBILITY, FAMILIES.values(), strict=True):
+            panels[0].scatter(_column(rows, score), places, color=colour, label=score, s=42)
         panels[0].axvline(0.5, color=PAPER, linewidth=0.8)
         panels[0].set_yticks(places, [f"{row['corruption']}  ({row['group']})" for row in rows])
         panels[0].set(xlabel="chance of ranking a real transition above a broken one", xlim=(0.0, 1.02))

@@ -19,13 +19,13 @@ from torch import Tensor
 from pfmhr.errors import InputError, unknown_name
 from pfmhr.motion import Motion
 from pfmhr.prior import PosePrior
+from pfmhr.results.statistics import chance_above
 from pfmhr.reward import Calibration
 from pfmhr.reward.ramp import Ramp
 from pfmhr.reward.settings import CalibratedSettings
 from pfmhr.reward.transitions import moving_transitions
 from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore
-from pfmhr.studies.plausibility import area
 from pfmhr.tracking.environment import TrackingEnvironment
 from pfmhr.tracking.runs import TrackerRun
 
@@ -174,14 +174,14 @@ def lost_soon(failed: Tensor, done: Tensor) -> Tensor:
 
 def _figures(percentile: Tensor, ramp: Ramp, rollout: Rollout) -> dict[str, float]:
     shortfall = ramp.shortfall(percentile)
-    mixed = 0 < int(rollout.lost_soon.sum()) < len(rollout.lost_soon)
+    soon, others = percentile[rollout.lost_soon], percentile[~rollout.lost_soon]
     return {
         "multiplier": float(ramp.multiplier(percentile).mean()),
         "share_good": float((shortfall <= 0).double().mean()),
         "share_bad": float((shortfall >= 1).double().mean()),
         "median_percentile": float(percentile.median()),
         "lost_soon": float(rollout.lost_soon.double().mean()),
-        "tells_lost": area(percentile[~rollout.lost_soon], percentile[rollout.lost_soon]) if mixed else 0.5,
+        "tells_lost": float(chance_above(others, soon)) if len(soon) and len(others) else 0.5,
         "rank_correlation_with_error": float(spearmanr(percentile.numpy(), rollout.error.numpy())[0]),  # type: ignore[arg-type]
     }
 

@@ -16,16 +16,6 @@ from pfmhr.studies.perturbations import FAMILIES
 from pfmhr.studies.transitions import Transitions, spoilt_directions
 
 TIMES = (0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
-PAPER = {
-    0.4: (0.061, 0.050, 0.019, 0.043),
-    0.5: (0.089, 0.076, 0.028, 0.064),
-    0.6: (0.121, 0.105, 0.040, 0.089),
-    0.7: (0.159, 0.135, 0.053, 0.116),
-    0.75: (0.169, 0.146, 0.057, 0.124),
-    0.8: (0.164, 0.138, 0.054, 0.119),
-    0.9: (0.106, 0.086, 0.033, 0.075),
-}
-"""Angular, permutation, sign flip, average, by flow time."""
 
 
 def timestep_study(

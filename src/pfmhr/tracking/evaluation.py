@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
+from pfmhr.results.common import Episodes
+from pfmhr.results.evaluation import Evaluation
+from pfmhr.results.statistics import interval_of_mean
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import EnvironmentConfig
 from pfmhr.tracking.environment import TrackingEnvironment
@@ -23,43 +25,8 @@ Start = Literal["random", "beginning"]
 STRICT = 0.5
 """m: the second threshold every evaluation reports."""
 ERRORS = ("position_error", "rotation_error", "body_error", "root_error", "position_error_turned")
-"""What is measured at every step: E_pos, E_rot, bodies relative to the root, the root; see :class:`Evaluation`."""
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Means over episodes; errors over all frames before an episode was lost."""
-
-    success: float
-    """Mean share of what could be tracked that was tracked without termination."""
-    success_interval: tuple[float, float]
-    """95 % of the mean, by bootstrap over episodes."""
-    success_strict: float
-    """The same had episodes ended at 0.5 m."""
-    success_by_clip: tuple[float, ...]
-    """Of each clip's episodes, in the order of the clips; NaN of one that no episode began in."""
-    position_error: float
-    """E_pos in m: joints in the robot's frame and root in the world's, mean over all."""
-    position_error_turned: float
-    """E_pos had joints also been turned into the root's frame: what "robot-local" may mean as well."""
-    rotation_error: float
-    """E_rot in rad, likewise."""
-    body_error: float
-    """m, bodies relative to the root's position, mean over bodies."""
-    root_error: float
-    """m, root in the world."""
-    position_interval: tuple[float, float]
-    rotation_interval: tuple[float, float]
-    episodes: int
-    distance: float
-    """m at which an episode was lost."""
-    start: str
-    horizon: float
-    """s an episode lasts at most."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON, which knows no NaN: None where nothing was tracked."""
-        return {name: _known(value) for name, value in asdict(self).items()}
+"""Measured at every step: E_pos, E_rot, bodies relative to the root, the root, E_pos with joints turned; see
+:class:`Evaluation`."""
 
 
 class Evaluator:
@@ -99,6 +66,12 @@ class Evaluator:
         self, policy: nn.Module, horizons: Sequence[float], start: Start = "random", seed: int = 0
     ) -> list[Evaluation]:
         """The same episodes, judged as if each had lasted as long as each of ``horizons`` in s, none above our own."""
+        return self.trace(policy, horizons, start, seed)[0]
+
+    def trace(
+        self, policy: nn.Module, horizons: Sequence[float], start: Start = "random", seed: int = 0
+    ) -> tuple[list[Evaluation], Episodes]:
+        """As :meth:`run_each`, and the errors of every tracked frame up to the longest horizon."""
         environment = self.environment
         environment.generator.manual_seed(seed)
         clip, frame = environment.library.draw(environment.num_envs, environment.generator)
@@ -106,6 +79,7 @@ class Evaluator:
             clip = torch.arange(environment.num_envs) % len(environment.library)
             frame = torch.zeros_like(frame)
         records = [_Record(environment, clip, frame, horizon) for horizon in horizons]
+        starts, longest = (clip.numpy(), frame.numpy()), max(records, key=lambda record: record.left)
         observations = environment.reset(clip, frame)
         with torch.no_grad():
             while any(bool(record.alive.any()) for record in records):
@@ -114,12 +88,23 @@ class Evaluator:
                 errors = _errors(environment, clip, frame)
                 for record in records:
                     record.count(errors, extras["failed"], dones)
-        return [record.summary(self.distance, start) for record in records]
+        frames = torch.stack(longest.frames, dim=-1).numpy()
+        return [record.summary(self.distance, start) for record in records], Episodes(*starts, *frames)
+
+
+@dataclass(frozen=True)
+class BothStarts:
+    """Evaluations by horizon, from random moments and from the beginning of every clip."""
+
+    random: list[Evaluation]
+    beginning: list[Evaluation]
+    episodes: Episodes
+    """The random ones, frame by frame."""
 
 
 def from_both_starts(
     make: Callable[[int], Evaluator], episodes: int, policy: nn.Module, horizons: Sequence[float], seed: int
-) -> dict[Start, list[Evaluation]]:
+) -> BothStarts:
     """From random moments, and every clip once from its beginning, as nothing in a second try would be another.
 
     Args:
@@ -127,16 +112,8 @@ def from_both_starts(
     """
     random = make(episodes)
     beginning = make(len(random.environment.library))
-    return {
-        "random": random.run_each(policy, horizons, "random", seed),
-        "beginning": beginning.run_each(policy, horizons, "beginning", seed),
-    }
-
-
-def judged(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
-    """The first for JSON, with those of other horizons, if any, under ``horizons``."""
-    first, *others = [each.to_dict() for each in evaluations]
-    return first | ({"horizons": others} if others else {})
+    evaluations, traced = random.trace(policy, horizons, "random", seed)
+    return BothStarts(evaluations, beginning.run_each(policy, horizons, "beginning", seed), traced)
 
 
 def _errors(environment: TrackingEnvironment, clip: Tensor, frame: Tensor) -> Tensor:
@@ -160,6 +137,8 @@ class _Record:
         self.strict = torch.ones(count, dtype=torch.bool)
         self.survived, self.survived_strict = torch.zeros(count), torch.zeros(count)
         self.sums = torch.zeros(len(ERRORS), count)
+        self.frames: list[Tensor] = []
+        """(2, N) by step: E_pos and E_rot, NaN once an episode is over."""
 
     def count(self, errors: Tensor, lost: Tensor, dones: Tensor) -> None:
         """One control step, of which :data:`ERRORS` ``(5, N)``, failures and ends are known."""
@@ -168,33 +147,46 @@ class _Record:
         self.strict &= counted & (self.environment.farthest <= STRICT)
         self.survived_strict += self.strict
         self.sums += errors.nan_to_num(0.0) * counted
+        self.frames.append(torch.where(counted, errors[:2], math.nan))
         self.left -= 1
         self.alive &= ~dones if self.left else torch.zeros_like(dones)
 
     def summary(self, distance: float, start: str) -> Evaluation:
         """Means and intervals."""
-        frames = self.survived.clamp(min=1)
-        success = (self.survived / self.possible).clamp(max=1.0).numpy()
-        tracked = self.survived > 0
-        errors = (self.sums / frames)[:, tracked].numpy()
-        weight = self.survived[tracked].numpy()
-        if not len(weight):
-            errors, weight = np.full((len(ERRORS), 1), np.nan), np.ones(1)
-        means = (errors * weight).sum(axis=1) / weight.sum()
+        success = (self.survived / self.possible).clamp(max=1.0)
         strict = (self.survived_strict / self.possible).clamp(max=1.0)
-        clips = [success[self.clip.numpy() == number] for number in range(len(self.environment.library))]
-        return Evaluation(
+        pooled = self.survived.clamp(max=self.possible).sum() / self.possible.sum()
+        clips = [success[self.clip == number] for number in range(len(self.environment.library))]
+        return replace(
+            self._errors(),
             success=float(success.mean()),
-            success_interval=_interval(success, np.ones_like(success)),
+            success_pooled=float(pooled),
+            success_interval=interval_of_mean(success, torch.ones_like(success)),
             success_strict=float(strict.mean()),
-            success_by_clip=tuple(float(each.mean()) if len(each) else math.nan for each in clips),
-            **{name: float(mean) for name, mean in zip(ERRORS, means, strict=True)},
-            position_interval=_interval(errors[0], weight),
-            rotation_interval=_interval(errors[1], weight),
+            success_by_clip=tuple(float(each.mean()) if len(each) else None for each in clips),
             episodes=len(success),
             distance=distance,
             start=start,
             horizon=self.horizon,
+        )
+
+    def _errors(self) -> Evaluation:
+        """Errors over all tracked frames; none if there are no such frames."""
+        tracked = self.survived > 0
+        if not tracked.any():
+            return Evaluation(success=0.0)
+        weight = self.survived[tracked]
+        errors = self.sums[:, tracked] / weight
+        position, rotation, body, root, turned = ((errors * weight).sum(dim=1) / weight.sum()).tolist()
+        return Evaluation(
+            success=0.0,
+            position_error=position,
+            rotation_error=rotation,
+            body_error=body,
+            root_error=root,
+            position_error_turned=turned,
+            position_interval=interval_of_mean(errors[0], weight),
+            rotation_interval=interval_of_mean(errors[1], weight),
         )
 
 
@@ -218,17 +210,3 @@ def tracking_errors(bodies: Tensor, turns: Tensor, root_pos: Tensor, body_pos: T
     inside = rotate_back(turns[:, :1], relative) - rotate_back(body_quat[:, :1], body_pos[:, 1:])
     position_turned = (torch.linalg.vector_norm(inside, dim=-1).sum(dim=1) + root) / count
     return torch.stack([position, rotation, local.mean(dim=1), root, position_turned])
-
-
-def _known(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_known(part) for part in value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _interval(values: np.ndarray, weight: np.ndarray, draws: int = 500) -> tuple[float, float]:
-    """95 % bootstrap interval of a weighted mean over episodes."""
-    rows = np.random.default_rng(0).integers(len(values), size=(draws, len(values)))
-    means = (values[rows] * weight[rows]).sum(axis=1) / np.maximum(weight[rows].sum(axis=1), 1e-9)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)

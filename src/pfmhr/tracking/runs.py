@@ -17,23 +17,26 @@ import pfmhr
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, make_folder, write_json
 from pfmhr.foreign import read_json
+from pfmhr.layout import EPISODES, RESULT, RUN
 from pfmhr.learning import claim, is_done
-from pfmhr.learning.runs import RUN
 from pfmhr.learning.state import load_state
 from pfmhr.motion import Motion
+from pfmhr.results.evaluation import with_horizons
+from pfmhr.results.records import to_json
+from pfmhr.results.run_result import CONVERGED, RunResult, read_result
 from pfmhr.robots import Robot
 from pfmhr.robots.robot import bundled_robots
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.evaluation import Evaluator, from_both_starts, judged
+from pfmhr.tracking.evaluation import Evaluator, from_both_starts
 from pfmhr.tracking.library import MotionLibrary
 from pfmhr.tracking.modulation import prior_hash
 from pfmhr.tracking.networks import Policy, TrackerNetwork
 from pfmhr.tracking.older import modern_run
 from pfmhr.tracking.settings import tracker_config_from_json
-from pfmhr.tracking.training import CHECKPOINT, CONVERGED, Progress, Say, Training, samples_to
+from pfmhr.tracking.training import CHECKPOINT, Progress, Say, Training, samples_to
 
-RESULT, CLIPS = "result.json", "motions"
+CLIPS = "motions"
 
 
 def train_tracker(
@@ -45,7 +48,7 @@ def train_tracker(
     say: Say = lambda _: None,
     progress: Progress | None = None,
     made_by: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> RunResult:
     """Train a tracker into ``directory``, resuming what is there; returns its result.
 
     A run that is there with fewer samples goes on to as many as asked for, as if it had never stopped. What
@@ -88,18 +91,6 @@ def _lengthen(directory: Path, about: dict[str, Any]) -> None:
     if _is_shorter(directory, about):
         (directory / RESULT).unlink(missing_ok=True)  # first: killed in between, the run is as it was, but unfinished
         write_json(directory / RUN, about)
-
-
-def read_result(directory: Path) -> dict[str, Any]:
-    """Result of a finished run."""
-    try:
-        return read_json(directory / RESULT, "bad_run")
-    except FileNotFoundError:
-        if not (directory / RUN).exists():
-            raise InputError("no tracking run here", where=directory, expected=RUN, code="not_found") from None
-        raise InputError(
-            "not a finished tracking run", where=directory, fix="Go on with `pfmhr track train`.", code="not_found"
-        ) from None
 
 
 def require_entries(content: Any, path: Path, **kinds: type | UnionType) -> None:
@@ -211,7 +202,7 @@ def _clips(directory: Path, listed: Sequence[Any], robot: Robot) -> tuple[Motion
     return tuple(replace(motion, name=str(name)) for motion, name in zip(read, names, strict=True))
 
 
-def _finish(directory: Path, training: Training, threads: int | None, made_by: Mapping[str, Any]) -> dict[str, Any]:
+def _finish(directory: Path, training: Training, threads: int | None, made_by: Mapping[str, Any]) -> RunResult:
     config = training.config
     robot, clips, library = training.environment.robot, training.motions, training.environment.library
     policy, episodes, longest = training.policy().eval(), max(256, config.evaluation_episodes), max(config.evaluated)
@@ -221,28 +212,30 @@ def _finish(directory: Path, training: Training, threads: int | None, made_by: M
         ),
         *(episodes, policy, config.evaluated, 1),
     )
-    final = {start: judged(evaluations) for start, evaluations in found.items()}
     seconds = {**training.seconds, **training.algorithm.seconds}
-    result: dict[str, Any] = {
-        "motions": [motion.name for motion in training.motions],
-        "seed": config.seed,
-        "modulator": config.modulator.kind,
-        "reward": config.reward,
-        "actions": config.environment.actions,
-        "samples": training.samples,
-        "samples_to_80": samples_to(training.evaluations, CONVERGED),
-        "grid": config.evaluate_every * config.samples_per_iteration,
-        "seconds": round(training.elapsed, 1),
-        "time_shares": {name: round(value / sum(seconds.values()), 3) for name, value in seconds.items()},
-        "threads": torch.get_num_threads(),
-        "exploded": training.environment.counts["exploded"],
-        "final": final,
-        "evaluations": training.evaluations,
-        "prior_sha256": prior_hash(config.modulator),
-        "clips_sha256": hashlib.sha256("".join(map(_fingerprint, training.motions)).encode()).hexdigest(),
-        "made_by": dict(made_by),
-    }
-    write_json(directory / RESULT, result)
+    result = RunResult(
+        motions=tuple(motion.name for motion in training.motions),
+        seed=config.seed,
+        modulator=config.modulator.kind,
+        reward=config.reward,
+        actions=config.environment.actions,
+        samples=training.samples,
+        samples_to_80=samples_to(training.evaluations, CONVERGED),
+        grid=config.evaluate_every * config.samples_per_iteration,
+        seconds=round(training.elapsed, 1),
+        time_shares={name: round(value / sum(seconds.values()), 3) for name, value in seconds.items()},
+        threads=torch.get_num_threads(),
+        exploded=training.environment.counts["exploded"],
+        final={"random": with_horizons(found.random), "beginning": with_horizons(found.beginning)},
+        evaluations=tuple(training.evaluations),
+        prior_sha256=prior_hash(config.modulator),
+        clips_sha256=hashlib.sha256("".join(map(_fingerprint, training.motions)).encode()).hexdigest(),
+        made_by=dict(made_by),
+    )
+    found.episodes.save(directory / EPISODES)
+    content = to_json(result)
+    del content["summary"]  # which only runs have that are known from a report
+    write_json(directory / RESULT, content)
     return result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,18 @@ from pfmhr.learning.interruption import deferred_interruption
 from pfmhr.learning.logging import RunLog
 from pfmhr.learning.state import load_state, save_state
 from pfmhr.motion import Motion
+from pfmhr.results.evaluation import Evaluation, with_horizons
+from pfmhr.results.records import from_json, to_json
+from pfmhr.results.run_result import CONVERGED
 from pfmhr.robots import Robot
 from pfmhr.tracking.algorithm import TrackerPPO
 from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.evaluation import Evaluator, judged
+from pfmhr.tracking.evaluation import Evaluator
 from pfmhr.tracking.modulation import make_modulator
 from pfmhr.tracking.networks import Policy
 
 CHECKPOINT = "checkpoint.safetensors"
-CONVERGED = 0.8
-"""Share of the reference tracked at which the paper counts a policy as converged."""
 UNSTABLE = 0.25
 """Share of an iteration's steps after which a simulation may be none, by NaN or impossible speeds."""
 
@@ -64,7 +66,7 @@ class Training:
         )
         self.iteration = 0
         self.seconds = {"simulation": 0.0, "evaluation": 0.0, "inference": 0.0}
-        self.evaluations: list[dict[str, Any]] = []
+        self.evaluations: list[Evaluation] = []
         self._elapsed, self._begun = 0.0, time.perf_counter()
 
     @property
@@ -106,7 +108,7 @@ class Training:
                     if last or self.iteration % self.config.checkpoint_every == 0:
                         self.save()
                 if progress:
-                    success = self.evaluations[-1]["success"]
+                    success = self.evaluations[-1].success
                     text = f"success {success:.0%}, {speed:,.0f} samples/s"
                     progress(self.samples, self.config.iterations * self.config.samples_per_iteration, text)
                 interruption.check()
@@ -134,13 +136,12 @@ class Training:
     def _evaluate(self, log: RunLog) -> None:
         begun = time.perf_counter()
         self.algorithm.eval_mode()
-        result = judged(self.evaluator.run_each(self.policy(), self.config.evaluated))
+        result = with_horizons(self.evaluator.run_each(self.policy(), self.config.evaluated))
         self.algorithm.train_mode()
-        self.evaluations.append({"samples": self.samples, **result})
-        numbers = {f"evaluation_{name}": value for name, value in result.items() if isinstance(value, float)}
-        for each in result.get("horizons", ()):
-            after = f"evaluation_{each['horizon']:g}s"
-            numbers |= {f"{after}_{name}": value for name, value in each.items() if isinstance(value, float)}
+        self.evaluations.append(replace(result, samples=self.samples))
+        numbers = {f"evaluation_{name}": value for name, value in _numbers(result)}
+        for each in result.horizons:
+            numbers |= {f"evaluation_{each.horizon:g}s_{name}": value for name, value in _numbers(each)}
         log.write(self.samples, **numbers)
         self.seconds["evaluation"] += time.perf_counter() - begun
 
@@ -187,7 +188,7 @@ class Training:
         """Everything, to the bit."""
         state = {
             "iteration": self.iteration,
-            "evaluations": self.evaluations,
+            "evaluations": [to_json(each) for each in self.evaluations],
             "seconds": {**self.seconds, **self.algorithm.seconds},
             "elapsed": self.elapsed,
             "algorithm": self.algorithm.save(),
@@ -201,7 +202,8 @@ class Training:
         if not path.exists():
             return
         state = load_state(path)
-        self.iteration, self.evaluations = int(state["iteration"]), state["evaluations"]
+        self.iteration = int(state["iteration"])
+        self.evaluations = [from_json(Evaluation, each, path, "bad_checkpoint") for each in state["evaluations"]]
         for name, value in state["seconds"].items():
             (self.seconds if name in self.seconds else self.algorithm.seconds)[name] = value
         self._elapsed = float(state["elapsed"])
@@ -211,18 +213,23 @@ class Training:
         if self.iteration < self.config.iterations:
             # A run that was to be shorter was judged at its end, where a longer one is not.
             grid = self.config.evaluate_every * self.config.samples_per_iteration
-            self.evaluations = [each for each in self.evaluations if each["samples"] % grid == 0]
+            self.evaluations = [each for each in self.evaluations if (each.samples or 0) % grid == 0]
             say(f"going on after {self.samples:,} samples")
 
 
-def samples_to(evaluations: Sequence[dict[str, Any]], success: float = CONVERGED) -> float | None:
+def _numbers(evaluation: Evaluation) -> list[tuple[str, float]]:
+    """The figures that are curves in a log."""
+    return [(name, value) for name, value in vars(evaluation).items() if isinstance(value, float)]
+
+
+def samples_to(evaluations: Sequence[Evaluation], success: float = CONVERGED) -> float | None:
     """Samples at which the success rate first reached ``success``, interpolated between evaluations; or None."""
-    before: dict[str, Any] | None = None
+    before: Evaluation | None = None
     for now in evaluations:
-        if now["success"] >= success:
+        if now.success >= success:
             if before is None:
-                return float(now["samples"])
-            share = (success - before["success"]) / (now["success"] - before["success"])
-            return before["samples"] + share * (now["samples"] - before["samples"])
+                return float(now.samples or 0)
+            share = (success - before.success) / (now.success - before.success)
+            return (before.samples or 0) + share * ((now.samples or 0) - (before.samples or 0))
         before = now
     return None

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pfmhr.report import paper
-from pfmhr.studies import noise, perturbation, timestep
+from pfmhr.results import paper
 
 METHODS = ("none", "pdf", "pfm")
 
@@ -88,18 +87,18 @@ def value(cell: str) -> float:
 
 def test_the_three_tables_about_the_score(source: str) -> None:
     table = {float(line[0]): line[1:] for line in rows(source, "tab:timestep_structural_discriminability")[1:-1]}
-    assert {time: tuple(map(value, cells)) for time, cells in table.items()} == timestep.PAPER
+    assert {time: tuple(map(value, cells)) for time, cells in table.items()} == paper.TIMESTEP
     table = {line[0]: line[1:] for line in rows(source, "tab:pgs_noise_robustness")[1:-1]}
-    assert len(table) == len(noise.PAPER) == 5
-    for count, ours in noise.PAPER.items():
+    assert len(table) == len(paper.NOISE) == 5
+    for count, ours in paper.NOISE.items():
         theirs = table[str(count) if count < 128 else "Ref. ( K=128 )"]
         assert ours == pytest.approx(tuple(map(value, theirs)))
 
 
 def test_the_perturbation_table(source: str) -> None:
     lines = [line for line in rows(source, "tab:pgs_perturbation_robustness")[2:] if len(line) == 6]
-    assert len(lines) == len(perturbation.PAPER) == 18
-    for ((family, severity), ours), (_, stated, *cells) in zip(perturbation.PAPER.items(), lines, strict=True):
+    assert len(lines) == len(paper.PERTURBATION) == 18
+    for ((family, severity), ours), (_, stated, *cells) in zip(paper.PERTURBATION.items(), lines, strict=True):
         amount = float(re.findall(r"[\d.]+", stated)[0])
         assert amount == (100 * severity if r"\%" in stated else severity), family
         assert ours == pytest.approx(tuple(map(value, cells))), stated

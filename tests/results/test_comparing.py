@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from pfmhr.errors import InputError
-from pfmhr.tracking.compare import COLUMNS, as_text, curves, draw_curves, flat, grouped, joined, name_of
+from pfmhr.results.comparing import COLUMNS, RunCurve, as_text, compare, flat, group_runs, name_of
+from pfmhr.results.figures import draw_run_curves, joined
+from pfmhr.results.records import from_json
+from pfmhr.results.run_result import RunResult
 
 
 def result(seed: int = 0, reached: float | None = 4e6, success: float = 0.9, **changes: Any) -> dict[str, Any]:
@@ -27,6 +30,7 @@ def result(seed: int = 0, reached: float | None = 4e6, success: float = 0.9, **c
         "reward": "add",
         "actions": "residual",
         "samples_to_80": reached,
+        "samples": 5_000_000,
         "grid": 120_000,
         "seconds": 600.0,
         "time_shares": {"simulation": 1.0},
@@ -50,12 +54,12 @@ def written(folder: Path, *results: dict[str, Any]) -> list[Path]:
 
 def test_seeds_are_averaged_with_their_population_deviation(tmp_path: Path) -> None:
     runs = written(tmp_path, result(0, 5e6, 0.8), result(1, 5e6, 0.9), result(2, 8e6, 1.0))
-    (group,) = grouped(runs)
+    (group,) = group_runs(runs)
     row = group.row
-    assert (row["seeds"], row["converged"]) == (3, 3)
-    assert row["samples_to_80"] == pytest.approx((6.0, 2.0**0.5))
-    assert row["success"] == pytest.approx((0.9, (0.02 / 3) ** 0.5))
-    assert row["minutes"] == pytest.approx((10.0, 0.0)) and row["grid"] == pytest.approx(0.12)
+    assert (row.seeds, row.converged, row.samples_to_80) == (3, 3, (5.0, 5.0, 8.0))
+    assert (row.mean, row.deviation) == pytest.approx((6.0, 2.0**0.5))
+    assert (row.success, row.deviations["success"]) == pytest.approx((0.9, (0.02 / 3) ** 0.5))
+    assert (row.minutes, row.deviations["minutes"], row.grid) == pytest.approx((10.0, 0.0, 0.12))
     text = as_text(row)
     assert len(text) == len(COLUMNS)
     assert text[:5] == ["walk, ADD, residual", "3", "6.00 ± 1.41", "90.0 ± 8.2", "80.0 ± 8.2"]
@@ -63,24 +67,27 @@ def test_seeds_are_averaged_with_their_population_deviation(tmp_path: Path) -> N
 
 
 def test_seeds_that_never_converged_are_told(tmp_path: Path) -> None:
-    some, none = grouped(written(tmp_path, result(0), result(1, None), result(2, None, actions="absolute")))
-    assert as_text(some.row)[2] == "4.00 ± 0.00 (1 of 2)"
-    assert as_text(none.row)[2] == "Failed" and none.row["samples_to_80"] is None
+    some, none = group_runs(written(tmp_path, result(0), result(1, None), result(2, None, actions="absolute")))
+    assert as_text(some.row)[2] == "4.00 (1 of 2)"
+    assert as_text(none.row)[2] == "Failed" and none.row.mean is None
 
 
 def test_runs_are_named_by_what_they_are() -> None:
-    assert name_of(result()) == "walk, ADD, residual"
-    assert name_of(result(modulator="pfm", reward="deepmimic")) == "walk, DeepMimic + PFM-HR, residual"
-    assert name_of(result(modulator="random", motions=["a", "b"])) == "2 clips, ADD × random, residual"
+    def name(**changes: Any) -> str:
+        return name_of(from_json(RunResult, result(**changes), Path("result.json")))
+
+    assert name() == "walk, ADD, residual"
+    assert name(modulator="pfm", reward="deepmimic") == "walk, DeepMimic + PFM-HR, residual"
+    assert name(modulator="random", motions=["a", "b"]) == "2 clips, ADD × random, residual"
 
 
 def test_runs_of_different_kinds_are_kept_apart(tmp_path: Path) -> None:
-    groups = grouped(written(tmp_path, result(), result(modulator="pfm"), result(seed=1)))
+    groups = group_runs(written(tmp_path, result(), result(modulator="pfm"), result(seed=1)))
     assert [len(group.results) for group in groups] == [2, 1]
 
 
 def test_runs_that_differ_in_a_setting_alone_are_no_seeds_of_each_other(tmp_path: Path) -> None:
-    groups = grouped(written(tmp_path, result(0), result(1), result(0, alpha=1.0)))
+    groups = group_runs(written(tmp_path, result(0), result(1), result(0, alpha=1.0)))
     assert [group.name for group in groups] == ["walk, ADD, residual, alpha 0.5", "walk, ADD, residual, alpha 1.0"]
     assert [len(group.results) for group in groups] == [2, 1]
 
@@ -88,24 +95,24 @@ def test_runs_that_differ_in_a_setting_alone_are_no_seeds_of_each_other(tmp_path
 def test_errors_of_runs_that_tracked_nothing_are_left_open(tmp_path: Path) -> None:
     lost = result()
     lost["final"]["random"]["position_error"] = None
-    (group,) = grouped(written(tmp_path, lost))
-    assert group.row["position_error"] is None and as_text(group.row)[5] == "–"
+    (group,) = group_runs(written(tmp_path, lost))
+    assert group.row.position_error is None and as_text(group.row)[5] == "–"
 
 
 def test_no_runs_and_unfinished_runs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no runs"):
-        grouped([])
+        group_runs([])
     with pytest.raises(InputError, match="no tracking run here"):
-        grouped([tmp_path / "absent"])
+        group_runs([tmp_path / "absent"])
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(InputError, match="not a finished"):
-        grouped([tmp_path])
+        group_runs([tmp_path])
 
 
 def test_a_run_of_which_a_report_told_is_not_called_damaged(tmp_path: Path) -> None:
-    (tmp_path / "result.json").write_text(json.dumps({"samples": 100, "summary": {}}))
+    (tmp_path / "result.json").write_text(json.dumps({**result(), "summary": {"cell": "walk-add-residual-0"}}))
     with pytest.raises(InputError, match=r"only what a stored report told.*pfmhr report"):
-        grouped([tmp_path])
+        group_runs([tmp_path])
 
 
 @pytest.mark.parametrize("file", ["run.json", "result.json"])
@@ -114,20 +121,20 @@ def test_a_run_with_a_damaged_file_is_refused_by_the_name_of_the_file(tmp_path: 
     (run,) = written(tmp_path, result())
     (run / file).write_text(content)
     with pytest.raises(InputError, match=f"{file}: a damaged run") as caught:
-        grouped([run])
+        group_runs([run])
     assert caught.value.code == "bad_run"
 
 
 def test_curves_are_drawn(tmp_path: Path) -> None:
-    runs = grouped(written(tmp_path, result(), result(seed=1, success=0.5)))
-    draw_curves(curves(runs), tmp_path / "deep" / "curves.png")
+    runs = compare(written(tmp_path, result(), result(seed=1, success=0.5)))
+    draw_run_curves(runs.curves, tmp_path / "deep" / "curves.png")
     assert (tmp_path / "deep" / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_other_clips_of_the_same_name_are_no_seeds(tmp_path: Path) -> None:
     """One file, trimmed elsewhere."""
-    groups = grouped(written(tmp_path, result(0), result(1, sha="elsewhere")))
-    assert [group.row["seeds"] for group in groups] == [1, 1]
+    groups = group_runs(written(tmp_path, result(0), result(1, sha="elsewhere")))
+    assert [group.row.seeds for group in groups] == [1, 1]
     assert [group.name for group in groups] == [
         "walk, ADD, residual, clips walk",
         "walk, ADD, residual, clips elsewher",
@@ -136,20 +143,21 @@ def test_other_clips_of_the_same_name_are_no_seeds(tmp_path: Path) -> None:
 
 def test_other_weights_at_the_same_path_are_no_seeds(tmp_path: Path) -> None:
     """A prior that was trained again between two runs."""
-    groups = grouped(written(tmp_path, result(0, prior_sha256="aaa"), result(1, prior_sha256="bbb")))
-    assert [group.row["seeds"] for group in groups] == [1, 1]
+    groups = group_runs(written(tmp_path, result(0, prior_sha256="aaa"), result(1, prior_sha256="bbb")))
+    assert [group.row.seeds for group in groups] == [1, 1]
 
 
 def test_curves_are_joined_where_all_were_judged() -> None:
     """Not by their place in the list: a run of another length was judged once more, at its end."""
-    long, short = {"samples": [0, 96, 192], "success": [0.1, 0.2, 0.3]}, {"samples": [0, 96, 144], "success": [0, 1, 1]}
+    long = RunCurve(name="walk", samples=(0, 96, 192), success=(0.1, 0.2, 0.3))
+    short = RunCurve(name="walk", samples=(0, 96, 144), success=(0.0, 1.0, 1.0))
     samples, success = joined([long, short])
     assert samples.tolist() == [0, 96] and success.tolist() == [[0.1, 0.2], [0, 1]]
 
 
 def test_a_seed_counts_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="two runs of seed 1"):
-        grouped(written(tmp_path, result(0), result(1), result(1)))
+        group_runs(written(tmp_path, result(0), result(1), result(1)))
 
 
 def test_settings_of_the_same_name_keep_their_groups() -> None:
