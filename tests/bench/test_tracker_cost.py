@@ -7,7 +7,7 @@ import torch
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
 
 
 def made(robot: Robot, deepmimic: bool) -> TrackingEnvironment:

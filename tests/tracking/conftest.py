@@ -12,7 +12,7 @@ from pfmhr.motion import Motion
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
 
 torch.set_num_threads(1)  # two test workers share two cores
 

@@ -13,8 +13,8 @@ from pfmhr.motion import Motion
 from pfmhr.reward import Modulator
 from pfmhr.robots import Robot
 from pfmhr.tracking import AdversaryConfig, AgentConfig, EnvironmentConfig, TrackerConfig
-from pfmhr.tracking.algorithm import TrackerPPO
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.ppo.algorithm import TrackerPPO
 
 TINY = TrackerConfig(
     EnvironmentConfig(environments=6, episode_seconds=0.2),

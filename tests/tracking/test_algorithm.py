@@ -14,7 +14,7 @@ from pfmhr.learning.state import load_state, save_state
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import ModulatorConfig, SeparateUpdates
-from pfmhr.tracking.networks import Policy, TrackerNetwork
+from pfmhr.tracking.ppo.networks import Policy, TrackerNetwork
 
 from .learning import TINY, Watcher, learner, tiny
 

@@ -11,9 +11,9 @@ import torch
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import EnvironmentConfig
-from pfmhr.tracking.balance import ClipMeans
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.library import MotionLibrary
+from pfmhr.tracking.env.balance import ClipMeans
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.library import MotionLibrary
 
 
 def test_means_by_hand() -> None:

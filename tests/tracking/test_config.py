@@ -12,9 +12,9 @@ from pfmhr.errors import InputError
 from pfmhr.sim import Box
 from pfmhr.tracking import AgentConfig, EnvironmentConfig, ModulatorConfig, TrackerConfig, tracker_preset
 from pfmhr.tracking.config import SeparateUpdates
+from pfmhr.tracking.env.skills import ARMS, LEGS, skill_of
 from pfmhr.tracking.presets import with_actions
 from pfmhr.tracking.settings import tracker_config_from_json
-from pfmhr.tracking.skills import ARMS, LEGS, skill_of
 
 FULL = replace(
     tracker_preset("paper"),

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from pfmhr.robots import Robot
 from pfmhr.tracking import Frames, MotionLibrary
-from pfmhr.tracking.deepmimic import deepmimic_terms, joint_weights
-from pfmhr.tracking.observations import RobotState
+from pfmhr.tracking.env.observations import RobotState
+from pfmhr.tracking.rewards.deepmimic import deepmimic_terms, joint_weights
 
 from .clips import moving, on_reference
 

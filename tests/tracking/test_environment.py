@@ -15,7 +15,7 @@ from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.sim import Box
 from pfmhr.tracking import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
 
 from .clips import lying, moving, still
 from .learning import on_its_reference

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.evaluation import Evaluator, tracking_errors
-from pfmhr.tracking.training import samples_to
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.runs.evaluation import Evaluator, tracking_errors
+from pfmhr.tracking.runs.training import samples_to
 
 from .clips import still
 

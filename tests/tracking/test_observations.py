@@ -14,15 +14,15 @@ from torch import Tensor
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import EnvironmentConfig, Frames, MotionLibrary
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.observations import (
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.observations import (
     RobotState,
     difference,
     local_observation,
     observation_layout,
     world_observation,
 )
-from pfmhr.tracking.rotations import compose, hinge_six_numbers, rotate, six_numbers
+from pfmhr.tracking.env.rotations import compose, hinge_six_numbers, rotate, six_numbers
 
 from .clips import on_reference
 

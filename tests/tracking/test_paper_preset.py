@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import TrackerConfig, tracker_preset
-from pfmhr.tracking.separate import SeparateOptimisers, SeparateUpdates, _minibatches, action_bound_loss
+from pfmhr.tracking.ppo.separate import SeparateOptimisers, SeparateUpdates, _minibatches, action_bound_loss
 
 from .learning import Learner, Watcher, learner
 

@@ -20,8 +20,8 @@ from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation, Scene
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.library import MotionLibrary
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.library import MotionLibrary
 
 REGIMES = {"standing": 0.1, "moving": 1.0}
 """Noise on the default pose, in multiples of a quarter of effort/stiffness."""

@@ -20,8 +20,8 @@ from pfmhr.reward import Calibration, Ramp
 from pfmhr.reward.timeline import Timeline, score_motion
 from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore
-from pfmhr.tracking.episode import Episode, record_episode
 from pfmhr.tracking.runs import TrackerRun
+from pfmhr.tracking.watch.episode import Episode, record_episode
 
 APART = 1.1
 """m between robots."""

@@ -25,7 +25,7 @@ from pfmhr.reward.transitions import moving_transitions
 from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore
 from pfmhr.studies.plausibility import area
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
 from pfmhr.tracking.runs import TrackerRun
 
 SOON = 6

@@ -14,12 +14,12 @@ from tensordict import TensorDict
 from torch import Tensor
 
 from pfmhr.reward import Modulator
-from pfmhr.tracking.adversary import Adversary
-from pfmhr.tracking.balance import ClipMeans
 from pfmhr.tracking.config import TrackerConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.networks import TrackerNetwork
-from pfmhr.tracking.separate import SeparateOptimisers
+from pfmhr.tracking.env.balance import ClipMeans
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.ppo.networks import TrackerNetwork
+from pfmhr.tracking.ppo.separate import SeparateOptimisers
+from pfmhr.tracking.rewards.adversary import Adversary
 
 LOWEST_RATE, HIGHEST_RATE = 1e-5, 1e-2
 """Bounds of an adaptive learning rate, as in rsl_rl."""

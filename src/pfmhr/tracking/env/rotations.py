@@ -50,15 +50,3 @@ def angle_between(first: Tensor, second: Tensor) -> Tensor:
     """Geodesic angle in rad in [0, π]: ``(…, 4)``, ``(…, 4)`` → ``(…,)``."""
     relative = compose(first, inverse(second))
     return 2.0 * torch.atan2(torch.linalg.vector_norm(relative[..., 1:], dim=-1), relative[..., 0].abs())
-
-
-def slerp(first: Tensor, second: Tensor, blend: Tensor) -> Tensor:
-    """From ``first`` (blend 0) to ``second`` (blend 1) the shorter way round; ``(…, 4)``, blend ``(…, 1)``."""
-    cosine = (first * second).sum(dim=-1, keepdim=True)
-    second = torch.where(cosine < 0, -second, second)
-    angle = torch.acos(cosine.abs().clamp(max=1.0))
-    near = angle < 1e-3
-    sine = torch.where(near, 1.0, angle.sin())
-    start = torch.where(near, 1.0 - blend, ((1.0 - blend) * angle).sin() / sine)
-    end = torch.where(near, blend, (blend * angle).sin() / sine)
-    return torch.nn.functional.normalize(start * first + end * second, dim=-1)

@@ -17,12 +17,12 @@ from pfmhr.errors import unknown_name
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation, Scene, SceneConfig
-from pfmhr.tracking.balance import ClipMeans
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.deepmimic import deepmimic_terms, joint_weights
-from pfmhr.tracking.library import Frames, MotionLibrary
-from pfmhr.tracking.observations import RobotState, difference, local_observation, world_observation
-from pfmhr.tracking.skills import Skill, skill_of
+from pfmhr.tracking.env.balance import ClipMeans
+from pfmhr.tracking.env.library import Frames, MotionLibrary
+from pfmhr.tracking.env.observations import RobotState, difference, local_observation, world_observation
+from pfmhr.tracking.env.skills import Skill, skill_of
+from pfmhr.tracking.rewards.deepmimic import deepmimic_terms, joint_weights
 
 FAR = 10.0
 """m that a body of a robot that exploded counts as away."""

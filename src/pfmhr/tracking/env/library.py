@@ -20,7 +20,6 @@ from pfmhr.motion.cycle import closed, repeats
 from pfmhr.motion.resampling import sample
 from pfmhr.robots import Robot
 from pfmhr.robots.kinematics import body_poses
-from pfmhr.tracking.rotations import slerp
 
 
 @dataclass(frozen=True)
@@ -127,29 +126,6 @@ class MotionLibrary:
         """Only root position ``(N, 3)`` and body positions relative to it ``(N, B, 3)`` of :meth:`at`."""
         row, cycles = self._locate(clip, frame.clamp(min=0))
         return self._table.root_pos[row] + cycles[:, None] * self._travelled[clip], self._table.body_pos[row]
-
-    def lookup(self, clip: Tensor, time: Tensor) -> Frames:
-        """The reference at any times ``(N,)`` in s: linear, orientations by slerp, velocities of the frame before."""
-        position = (time.double() * self.rate).clamp(min=0.0)
-        frame = (position + 1e-3).floor()  # times of whole frames are rarely exact, in float32 least of all
-        blend = (position - frame).float()
-        before, after = self.at(clip, frame.long()), self.at(clip, frame.long() + 1)
-        mixed: dict[str, Tensor] = {}
-        for field in fields(Frames):
-            low, high = getattr(before, field.name), getattr(after, field.name)
-            share = blend.view(-1, *[1] * (low.ndim - 1))
-            if field.name.endswith("quat"):
-                mixed[field.name] = slerp(low, high, share)
-            elif field.name.endswith("pos"):
-                mixed[field.name] = low + share * (high - low)
-            else:
-                mixed[field.name] = low
-        return Frames(**mixed)
-
-    def body_velocities(self, clip: Tensor, frame: Tensor) -> Tensor:
-        """(N, B, 3) m/s in the world, from a frame to the next."""
-        (root, bodies), (next_root, next_bodies) = self.bodies(clip, frame), self.bodies(clip, frame + 1)
-        return self.rate * (next_root[:, None] + next_bodies - root[:, None] - bodies)
 
     def ended(self, clip: Tensor, frame: Tensor) -> Tensor:
         """(N,) whether a clip that does not loop has come to its end."""

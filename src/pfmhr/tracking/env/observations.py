@@ -9,8 +9,8 @@ from torch import Tensor
 
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.library import Frames
-from pfmhr.tracking.rotations import (
+from pfmhr.tracking.env.library import Frames
+from pfmhr.tracking.env.rotations import (
     compose,
     hinge_six_numbers,
     inverse,

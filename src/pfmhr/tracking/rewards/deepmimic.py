@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from pfmhr.tracking.library import Frames
-from pfmhr.tracking.observations import RobotState
-from pfmhr.tracking.rotations import angle_between, rotate
+from pfmhr.tracking.env.library import Frames
+from pfmhr.tracking.env.observations import RobotState
+from pfmhr.tracking.env.rotations import angle_between, rotate
 
 HALF_WEIGHT = {"knee": 0.6, "elbow": 0.6, "ankle": 0.5, "wrist": 0.5}
 """By a part of the joint's name; every other joint counts 1."""

@@ -16,12 +16,12 @@ from pfmhr.learning.logging import RunLog
 from pfmhr.learning.state import load_state, save_state
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
-from pfmhr.tracking.algorithm import TrackerPPO
 from pfmhr.tracking.config import TrackerConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.evaluation import Evaluator, judged
+from pfmhr.tracking.env.environment import TrackingEnvironment
 from pfmhr.tracking.modulation import make_modulator
-from pfmhr.tracking.networks import Policy
+from pfmhr.tracking.ppo.algorithm import TrackerPPO
+from pfmhr.tracking.ppo.networks import Policy
+from pfmhr.tracking.runs.evaluation import Evaluator, judged
 
 CHECKPOINT = "checkpoint.safetensors"
 CONVERGED = 0.8

@@ -15,9 +15,9 @@ from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.library import MotionLibrary
-from pfmhr.tracking.rotations import angle_between, compose, inverse, rotate_back
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.library import MotionLibrary
+from pfmhr.tracking.env.rotations import angle_between, compose, inverse, rotate_back
 
 Start = Literal["random", "beginning"]
 STRICT = 0.5

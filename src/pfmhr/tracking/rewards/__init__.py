@@ -1,0 +1,1 @@
+"""Tracking rewards: how well a robot follows its reference."""

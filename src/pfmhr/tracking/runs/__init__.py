@@ -1,0 +1,19 @@
+"""Training runs on disk: begun, resumed, finished, loaded and evaluated."""
+
+from pfmhr.tracking.runs.directory import CLIPS, RESULT, read_result, require_entries, train_tracker
+from pfmhr.tracking.runs.evaluation import Evaluation, Evaluator
+from pfmhr.tracking.runs.loaded import TrackerRun
+from pfmhr.tracking.runs.training import CHECKPOINT, Training
+
+__all__ = [
+    "CHECKPOINT",
+    "CLIPS",
+    "RESULT",
+    "Evaluation",
+    "Evaluator",
+    "TrackerRun",
+    "Training",
+    "read_result",
+    "require_entries",
+    "train_tracker",
+]
