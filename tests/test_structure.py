@@ -11,8 +11,21 @@ import pfmhr
 
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
-    *("text", "errors", "layout", "foreign", "files", "native", "robots", "motion", "provenance", "corpus", "inputs"),
-    *("learning", "prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments"),
+    *("text", "errors", "extension", "layout", "foreign", "files", "native", "robots", "motion", "provenance"),
+    *(
+        "corpus",
+        "inputs",
+        "learning",
+        "prior",
+        "score",
+        "distance",
+        "reward",
+        "sim",
+        "tracking",
+        "bench",
+        "studies",
+        "experiments",
+    ),
     *("report", "viewer", "cli"),
 )
 
