@@ -25,7 +25,7 @@ def reference(g1: Robot) -> Frames:
 
 
 def reward(g1: Robot, state: RobotState, reference: Frames) -> list[float]:
-    terms = deepmimic_terms(state, reference, reference.body_pos, joint_weights(g1.joint_names), KEYS)
+    terms = deepmimic_terms(state, reference, joint_weights(g1.joint_names), KEYS)
     return sum(terms.values(), torch.zeros(2)).tolist()
 
 

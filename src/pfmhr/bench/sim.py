@@ -131,7 +131,7 @@ def _standing(scene: Scene) -> Array:
 def _tracker(robot: Robot, seconds: float, threads: int) -> dict[str, Any]:
     """A tracker's whole step, observations, terminations and resets included, with actions as before training."""
     config = EnvironmentConfig(environments=TRACKED)
-    environment = TrackingEnvironment(robot, [embedded_motion("walk", robot)], config, threads=threads, deepmimic=False)
+    environment = TrackingEnvironment(robot, [embedded_motion("walk", robot)], config, threads=threads)
     actions = 0.25 * torch.randn(NOISES, TRACKED, robot.num_joints, generator=torch.Generator().manual_seed(0))
     steps, resets, total = 0, 0, 0.0
     with torch.no_grad():

@@ -12,12 +12,19 @@ import tyro
 from pfmhr.cli.console import measured, print_json, say, teller, training_bar
 from pfmhr.cli.options import at_least_one, given, read_clip, tracking_extra, use_threads
 from pfmhr.errors import InputError
+from pfmhr.tracking.rewards.available import CHOICES, HELP, REWARDS, refuse_idle_sections
 
 if TYPE_CHECKING:
     from pfmhr.motion import Motion
     from pfmhr.robots import Robot
     from pfmhr.tracking.config import TrackerConfig
 
+    RewardName = str
+else:  # the words for completion and help are those of the table
+    RewardName = Annotated[
+        Literal[tuple(REWARDS)] | str,
+        tyro.conf.arg(metavar=CHOICES, help=f"the tracking reward (default: add). {HELP}"),
+    ]
 Motions = Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="MOTION...")]
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
 
@@ -29,7 +36,7 @@ def train(
     preset: Literal["cpu", "paper"] = "cpu",
     prior: str = "none",
     modulator: Literal["pfm", "recon", "pdf", "random", "shuffled"] | None = None,
-    reward: Literal["add", "deepmimic"] = "add",
+    reward: RewardName = "add",
     samples: int | None = None,
     seed: int = 0,
     environments: int | None = None,
@@ -64,7 +71,7 @@ def train(
         prior: none, or the prior in the loop: a directory or a bundled name (a distance field for modulator pdf).
         modulator: what is made of the prior: pfm, recon or pdf; random is a control without a prior, shuffled one
             that puts the factors of pfm on other transitions of the same rollout.
-        reward: what the tracking reward is.
+        reward: the tracking reward.
         samples: transitions to train on.
         seed: of networks, starts, actions and minibatches.
         environments: robots simulated at once.
@@ -150,9 +157,7 @@ def _refuse_idle_settings(config: TrackerConfig, settings: Sequence[str], option
     names = [setting.partition("=")[0].strip() for setting in settings]
     inside = {f"--set {name}": name.removeprefix("modulator.") for name in names if name.startswith("modulator.")}
     _refuse_idle(config.modulator.kind, {**options, **{said: name for said, name in inside.items() if name != "kind"}})
-    idle = [f"--set {name}" for name in names if name.startswith("adversary.")] if config.reward != "add" else []
-    if idle:
-        raise InputError(f"{', '.join(idle)} would change nothing with reward {config.reward}", code="bad_config")
+    refuse_idle_sections(config.reward, settings)
 
 
 def _motion(name: str, robot: Robot, fps: float | None, trim: tuple[float, float] | None) -> Motion:

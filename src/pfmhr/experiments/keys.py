@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pfmhr.extension import is_own
+from pfmhr.tracking.rewards.available import CHOICES, REWARDS
+
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
@@ -55,7 +58,7 @@ TOP: Kinds = {
     **SHARED,
 }
 METHOD: Kinds = {
-    **{"prior": _TEXT, "reward": _one_of("add", "deepmimic")},
+    **{"prior": _TEXT, "reward": (lambda value: value in REWARDS or is_own(value), CHOICES)},
     "modulator": _one_of("pfm", "recon", "pdf", "random", "shuffled"),
     **{"t_eval": _SHARE, "p_good": _SHARE, "p_bad": _SHARE},
     "alpha": (lambda value: _number(value) and value >= 0, "a number of at least 0"),

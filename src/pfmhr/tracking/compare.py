@@ -15,6 +15,7 @@ from pfmhr.errors import InputError
 from pfmhr.files import save_figure
 from pfmhr.foreign import read_json
 from pfmhr.learning.runs import RUN
+from pfmhr.tracking.rewards.available import label_of
 from pfmhr.tracking.runs import RESULT, read_result, require_entries
 
 FIGURES = ("success", "success_strict", "position_error", "rotation_error", "body_error")
@@ -116,8 +117,7 @@ def name_of(result: dict[str, Any]) -> str:
     """What a run is, its seed aside: "walk, ADD, PFM-HR, residual"."""
     clips = result["motions"]
     what = clips[0] if len(clips) == 1 else f"{len(clips)} clips"
-    reward = {"add": "ADD", "deepmimic": "DeepMimic"}[result["reward"]]
-    return f"{what}, {reward}{PRIORS[result['modulator']]}, {result['actions']}"
+    return f"{what}, {label_of(result['reward'])}{PRIORS[result['modulator']]}, {result['actions']}"
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float] | None:

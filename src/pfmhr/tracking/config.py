@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from pfmhr.errors import InputError
 from pfmhr.learning.limits import require_numbers
 from pfmhr.sim import Box
+from pfmhr.tracking.rewards.available import require_reward
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,10 @@ class TrackerConfig:
     agent: AgentConfig = field(default_factory=AgentConfig)
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     modulator: ModulatorConfig = field(default_factory=ModulatorConfig)
-    reward: Literal["add", "deepmimic"] = "add"
+    reward: str = "add"
+    """A name of :data:`pfmhr.tracking.rewards.REWARDS`, or your own as ``package.module:Class``."""
+    reward_settings: dict[str, Any] = field(default_factory=dict)
+    """Settings of your own reward, by name."""
     samples: int = 2_000_000
     seed: int = 0
     evaluate_every: int = 20
@@ -227,6 +231,7 @@ class TrackerConfig:
     """Iterations between checkpoints."""
 
     def __post_init__(self) -> None:
+        require_reward(self.reward)
         require_numbers(self, at_least_one=("samples", "evaluate_every", "evaluation_episodes", "checkpoint_every"))
         if self.agent.separate is None and self.agent.minibatches > self.samples_per_iteration:
             got = f"{self.agent.minibatches} of {self.samples_per_iteration} samples"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, asdict, fields, is_dataclass, replace
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -29,6 +29,8 @@ def _changed(config: Any, path: Sequence[str], text: str, setting: str) -> Any:
     if path[0] not in known:
         raise unknown_name(f"setting of {type(config).__name__}", path[0], known)
     inside = getattr(config, path[0])
+    if len(path) == 2 and isinstance(inside, dict):
+        return replace(config, **{path[0]: inside | {path[1]: _read(text)}})
     if len(path) > 1 and not is_dataclass(inside):
         raise InputError(f"'{path[0]}' has no settings inside", got=setting, code="bad_config")
     if len(path) > 1:
@@ -59,6 +61,8 @@ def _fits(kind: Any, value: Any) -> bool:
         return value in options
     if origin in (Union, UnionType):
         return any(_fits(option, value) for option in options)
+    if origin is dict:
+        return isinstance(value, dict)
     if origin is tuple:
         counted = options[-1] is not Ellipsis
         return (
@@ -100,6 +104,14 @@ def _in_words(kind: Any) -> str:
         type(None): "null",
     }
     return words.get(kind) or kind.__name__
+
+
+def plain_config(config: TrackerConfig) -> dict[str, Any]:
+    """A config as it is stored; settings of a reward of one's own are there if it has any."""
+    plain = json.loads(json.dumps(asdict(config)))
+    if not plain["reward_settings"]:
+        del plain["reward_settings"]
+    return plain
 
 
 def tracker_config_from_json(content: Any, where: Path | None = None) -> TrackerConfig:

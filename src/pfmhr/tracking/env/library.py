@@ -20,6 +20,7 @@ from pfmhr.motion.cycle import closed, repeats
 from pfmhr.motion.resampling import sample
 from pfmhr.robots import Robot
 from pfmhr.robots.kinematics import body_poses
+from pfmhr.tracking.env.rotations import compose, inverse, turn_vector
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,18 @@ class Frames:
         """MuJoCo's positions ``(N, 7 + J)`` and velocities ``(N, 6 + J)``."""
         positions = torch.cat([self.root_pos, self.root_quat, self.joint_pos], dim=1)
         return positions, torch.cat([self.root_velocity, self.root_spin, self.joint_vel], dim=1)
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """How all bodies are turned and move; world frame, at the moment ``body_pos`` is of."""
+
+    quat: Tensor
+    """(N, B, 4) wxyz."""
+    velocity: Tensor
+    """(N, B, 3) m/s."""
+    spin: Tensor
+    """(N, B, 3) rad/s."""
 
 
 class MotionLibrary:
@@ -126,6 +139,13 @@ class MotionLibrary:
         """Only root position ``(N, 3)`` and body positions relative to it ``(N, B, 3)`` of :meth:`at`."""
         row, cycles = self._locate(clip, frame.clamp(min=0))
         return self._table.root_pos[row] + cycles[:, None] * self._travelled[clip], self._table.body_pos[row]
+
+    def body_motion(self, clip: Tensor, frame: Tensor) -> BodyMotion:
+        """How all bodies are turned, and move from this frame to the next."""
+        now, then = self.at(clip, frame), self.at(clip, frame.clamp(min=0) + 1)
+        moved = (then.root_pos - now.root_pos)[:, None] + then.body_pos - now.body_pos
+        turned = turn_vector(compose(then.body_quat, inverse(now.body_quat)))
+        return BodyMotion(now.body_quat, self.rate * moved, self.rate * turned)
 
     def ended(self, clip: Tensor, frame: Tensor) -> Tensor:
         """(N,) whether a clip that does not loop has come to its end."""

@@ -50,3 +50,11 @@ def angle_between(first: Tensor, second: Tensor) -> Tensor:
     """Geodesic angle in rad in [0, π]: ``(…, 4)``, ``(…, 4)`` → ``(…,)``."""
     relative = compose(first, inverse(second))
     return 2.0 * torch.atan2(torch.linalg.vector_norm(relative[..., 1:], dim=-1), relative[..., 0].abs())
+
+
+def turn_vector(quat: Tensor) -> Tensor:
+    """Axis times angle in rad, the shorter way round: ``(…, 4)`` → ``(…, 3)``."""
+    quat = torch.where(quat[..., :1] < 0, -quat, quat)
+    sine = torch.linalg.vector_norm(quat[..., 1:], dim=-1, keepdim=True)
+    angle = 2.0 * torch.atan2(sine, quat[..., :1])
+    return torch.where(sine < 1e-7, 2.0, angle / sine.clamp(min=1e-7)) * quat[..., 1:]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from types import UnionType
 from typing import Any
@@ -25,6 +23,7 @@ from pfmhr.tracking.config import TrackerConfig
 from pfmhr.tracking.modulation import prior_hash
 from pfmhr.tracking.runs.evaluation import Evaluator, from_both_starts, judged
 from pfmhr.tracking.runs.training import CONVERGED, Progress, Say, Training, samples_to
+from pfmhr.tracking.settings import plain_config
 
 RESULT, CLIPS = "result.json", "motions"
 
@@ -50,7 +49,7 @@ def train_tracker(
         "robot_sha256": hashlib.sha256(robot.path.read_bytes()).hexdigest(),
         "prior_sha256": prior_hash(config.modulator),
         "motions": [{"name": motion.name, "sha256": _fingerprint(motion)} for motion in motions],
-        "config": json.loads(json.dumps(asdict(config))),
+        "config": plain_config(config),
         "code_version": pfmhr.__version__,
     }
     if not _is_shorter(directory, about) and is_done(directory, about, finished=RESULT):

@@ -80,9 +80,7 @@ class Evaluator:
         """``distance``: m at which an episode is lost; the skill's (1.0, vaults 0.5) unless given."""
         seconds = config.episode_seconds if horizon is None else horizon
         changes = {"environments": episodes, "episode_seconds": seconds}
-        environment = TrackingEnvironment(
-            robot, motions, replace(config, **changes), threads=threads, deepmimic=False, library=library
-        )
+        environment = TrackingEnvironment(robot, motions, replace(config, **changes), threads=threads, library=library)
         self.distance = environment.skill.distance if distance is None else distance
         if not 0 < self.distance < math.inf:
             raise InputError(

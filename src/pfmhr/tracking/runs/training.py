@@ -21,6 +21,7 @@ from pfmhr.tracking.env.environment import TrackingEnvironment
 from pfmhr.tracking.modulation import make_modulator
 from pfmhr.tracking.ppo.algorithm import TrackerPPO
 from pfmhr.tracking.ppo.networks import Policy
+from pfmhr.tracking.rewards import reward_kind
 from pfmhr.tracking.runs.evaluation import Evaluator, judged
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -39,15 +40,13 @@ class Training:
     ) -> None:
         torch.manual_seed(config.seed)
         self.directory, self.config, self.motions = directory, config, tuple(motions)
-        rotations = config.adversary.joints == "rotations"
         self.environment = TrackingEnvironment(
             robot,
             motions,
             config.environment,
             seed=config.seed,
             threads=threads,
-            rotations=rotations,
-            deepmimic=config.reward == "deepmimic",
+            body_motion="body_motion" in reward_kind(config.reward).needs,
         )
         modulator = make_modulator(config.modulator, motions, self.environment.dt)
         self.algorithm = TrackerPPO(self.environment, config, modulator)
