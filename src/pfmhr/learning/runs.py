@@ -14,7 +14,7 @@ from pfmhr.learning.checkpoint import CHECKPOINTS, steps_done
 from pfmhr.learning.kinds import RUN, kind_here, kind_of
 from pfmhr.learning.logging import METRICS
 
-LEFT = {".lock", METRICS, "tensorboard", "pairs", "cell.json", "console.log", "failed.json"}
+LEFT = {".lock", METRICS, "tensorboard", "pairs", "cell.json", "spec.json", "console.log", "failed.json"}
 """What may lie in a directory before a run is begun there: leavings of one that was given up, the pairs of a distance
 field, and what an experiment writes about a cell before it starts it."""
 _ANOTHER = "Name another directory with -o."

@@ -11,20 +11,27 @@ if TYPE_CHECKING:
     from pfmhr.tracking.config import AdversaryConfig, AgentConfig, EnvironmentConfig, ModulatorConfig, TrackerConfig
     from pfmhr.tracking.env import Frames, MotionLibrary, TrackingEnvironment
     from pfmhr.tracking.presets import tracker_preset
+    from pfmhr.tracking.rewards import TrackingReward
+    from pfmhr.tracking.run_options import RunOptions
     from pfmhr.tracking.runs import Evaluator, TrackerRun, train_tracker
+    from pfmhr.tracking.spec import Clip, RunSpec
     from pfmhr.tracking.watch import export_policy, film, record_episode
 
 __all__ = [
     "AdversaryConfig",
     "AgentConfig",
+    "Clip",
     "EnvironmentConfig",
     "Evaluator",
     "Frames",
     "ModulatorConfig",
     "MotionLibrary",
+    "RunOptions",
+    "RunSpec",
     "TrackerConfig",
     "TrackerRun",
     "TrackingEnvironment",
+    "TrackingReward",
     "export_policy",
     "film",
     "record_episode",
@@ -36,7 +43,10 @@ _HOMES = {
     "config": ("AdversaryConfig", "AgentConfig", "EnvironmentConfig", "ModulatorConfig", "TrackerConfig"),
     "env": ("Frames", "MotionLibrary", "TrackingEnvironment"),
     "presets": ("tracker_preset",),
+    "rewards": ("TrackingReward",),
+    "run_options": ("RunOptions",),
     "runs": ("Evaluator", "TrackerRun", "train_tracker"),
+    "spec": ("Clip", "RunSpec"),
     "watch": ("export_policy", "film", "record_episode"),
 }
 

@@ -74,22 +74,26 @@ class TrackingEnvironment(VecEnv):
         self.simulation = BatchedSimulation(scene, self.num_envs, threads)
         self.substeps, self.dt = scene.config.substeps, 1.0 / config.control_rate
         self.max_episode_length = config.episode_steps
+        self._body_motion = body_motion
         self.generator = torch.Generator().manual_seed(seed)
         self._state = torch.from_numpy(self.simulation.state)  # a view: what MuJoCo writes, torch reads
         self._bodies = torch.from_numpy(self.simulation.frames("position"))
         self._forbidden = _forbidden(robot, skill.contacts if config.contacts is None else config.contacts)
         self._keys = torch.tensor(robot.body_indices(config.key_bodies), dtype=torch.long)
         self.axes = torch.from_numpy(robot.joint_axes)
-        self._body_motion = body_motion
         self.residual_scale, self.absolute_scale = _action_scales(robot, config)
+        self._make_buffers()
+        self.reset()
+
+    def _make_buffers(self) -> None:
+        """Where every environment stands."""
         self.clip = torch.zeros(self.num_envs, dtype=torch.long)
         self.frame = torch.zeros(self.num_envs, dtype=torch.long)
         self.episode_length_buf = torch.zeros(self.num_envs, dtype=torch.long)
         self.last_action = torch.zeros(self.num_envs, self.num_actions)
-        self.body_pos = torch.zeros(self.num_envs, len(robot.body_names), 3)
+        self.body_pos = torch.zeros(self.num_envs, len(self.robot.body_names), 3)
         self._lengths = ClipMeans(len(self.library), memory=500)
         self.counts = {"exploded": 0, "contact": 0, "distance": 0, "finished": 0, "timed_out": 0}
-        self.reset()
 
     # Starting
 

@@ -1,4 +1,4 @@
-"""PPO whose rewards are made after the rollout: by the discriminator, scaled by the prior."""
+"""PPO whose rewards are made after the rollout: by a tracking reward, scaled by the prior."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOWEST_RATE, HIGHEST_RATE = 1e-5, 1e-2
 
 
 class TrackerPPO(PPO):
-    """rsl_rl's PPO with ADD's discriminator and a modulator of the tracking reward."""
+    """rsl_rl's PPO with a tracking reward and a modulator of it, both for whole rollouts."""
 
     def __init__(self, environment: TrackingEnvironment, config: TrackerConfig, modulator: Modulator) -> None:
         observations, agent = environment.get_observations(), config.agent
@@ -130,7 +130,7 @@ class TrackerPPO(PPO):
         return factor**strength
 
     def update(self) -> dict[str, float]:
-        """One iteration of learning: policy and values, then the discriminator; returns mean figures.
+        """One iteration of learning: policy and values, then the tracking reward; returns mean figures.
 
         Of several clips the first rollout only teaches normalisers and discriminator: what an untrained discriminator
         gives, up to 25 times too much, would weigh on the rewards' unit for a million samples. A single clip is
@@ -138,14 +138,17 @@ class TrackerPPO(PPO):
         """
         begun = time.perf_counter()
         first, self._ready = not self._ready, True
+        # Policy and values.
         if self.config.agent.entropy_until is not None and self.collected > self.config.agent.entropy_until:
             self.entropy_coef = 0.0
         losses = {} if first else self._separate.update() if self._separate else super().update()
         self.storage.clear()
         if not first and not self._separate and self.config.agent.adapt == "iteration":
             self.figures["policy_kl"] = self._adapt_rate()
+        # Normalisers, only now: a policy that sees other numbers is another policy.
         self._learn_normalisation(self.storage.observations["policy"].flatten(0, 1))
         middle = time.perf_counter()
+        # The tracking reward.
         figures = {**self.figures, **{f"{name}_loss": value for name, value in losses.items()}}
         figures |= {"learning_rate": self.learning_rate, "action_std": float(self.actor.output_std.detach().mean())}
         figures |= self.reward.learn(warm_up=first)

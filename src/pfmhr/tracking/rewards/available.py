@@ -112,6 +112,6 @@ def refuse_idle_sections(reward: str, settings: Sequence[str]) -> None:
     """Refuse settings, as ``section.name=value``, of the section of another reward: they would change nothing."""
     others = [row.section for row in REWARDS.values() if row.section and row.name != reward]
     names = [setting.partition("=")[0].strip() for setting in settings]
-    idle = [f"--set {name}" for name in names if name.partition(".")[0] in others]
+    idle = [name for name in names if name.partition(".")[0] in others]
     if idle:
         raise InputError(f"{', '.join(idle)} would change nothing with reward {reward}", code="bad_config")

@@ -2,7 +2,7 @@
 
 from pfmhr.tracking.runs.directory import CLIPS, RESULT, read_result, require_entries, train_tracker
 from pfmhr.tracking.runs.evaluation import Evaluation, Evaluator
-from pfmhr.tracking.runs.loaded import TrackerRun
+from pfmhr.tracking.runs.loaded import TrackerRun, spec_of_run
 from pfmhr.tracking.runs.training import CHECKPOINT, Training
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "Training",
     "read_result",
     "require_entries",
+    "spec_of_run",
     "train_tracker",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import UnionType
@@ -43,15 +44,7 @@ def train_tracker(
     A run that is there with fewer samples goes on to as many as asked for, as if it had never stopped. What
     ``made_by`` says of command, code and machine is kept in the result and decides nothing.
     """
-    about = {
-        "kind": "tracker",
-        "robot": robot.name if robot.name in BUNDLED else str(robot.path.absolute()),
-        "robot_sha256": hashlib.sha256(robot.path.read_bytes()).hexdigest(),
-        "prior_sha256": prior_hash(config.modulator),
-        "motions": [{"name": motion.name, "sha256": _fingerprint(motion)} for motion in motions],
-        "config": plain_config(config),
-        "code_version": pfmhr.__version__,
-    }
+    about = _with_prior_as_there(directory, _about(directory, robot, motions, config))
     if not _is_shorter(directory, about) and is_done(directory, about, finished=RESULT):
         say(f"already trained: {directory}")
         return read_result(directory)
@@ -63,6 +56,41 @@ def train_tracker(
         _keep(directory, motions)
         training.run(say, progress)
         return _finish(directory, training, threads, made_by or {})
+
+
+def _about(directory: Path, robot: Robot, motions: Sequence[Motion], config: TrackerConfig) -> dict[str, Any]:
+    """Everything that decides a run."""
+    return {
+        "kind": "tracker",
+        "robot": robot.name if robot.name in BUNDLED else str(robot.path.absolute()),
+        "robot_sha256": hashlib.sha256(robot.path.read_bytes()).hexdigest(),
+        "prior": prior_from_run(directory, config.modulator.prior),
+        "prior_sha256": prior_hash(config.modulator),
+        "motions": [{"name": motion.name, "sha256": _fingerprint(motion)} for motion in motions],
+        "config": plain_config(config),
+        "code_version": pfmhr.__version__,
+    }
+
+
+def prior_from_run(directory: Path, prior: str) -> str:
+    """How a run names its prior: a directory relative to itself, so that both can be moved, or a name as it is."""
+    return os.path.relpath(prior, directory) if prior and Path(prior).is_dir() else prior
+
+
+def _with_prior_as_there(directory: Path, about: dict[str, Any]) -> dict[str, Any]:
+    """The same; a prior of the same hash as that of the run that is there is that prior, wherever both lie now."""
+    try:
+        before = read_json(directory / RUN, "bad_run")
+        same = before["prior_sha256"] == about["prior_sha256"]
+        named = before["config"]["modulator"]["prior"]
+    except (FileNotFoundError, InputError, KeyError, TypeError):
+        return about  # nothing there, or nothing of ours: that is for others to say
+    if not same:
+        return about
+    modulator = {**about["config"]["modulator"], "prior": named}
+    about = {**about, "config": {**about["config"], "modulator": modulator}}
+    where = {"prior": before["prior"]} if "prior" in before else {}  # earlier versions did not say
+    return {**{name: value for name, value in about.items() if name != "prior"}, **where}
 
 
 def _is_shorter(directory: Path, about: dict[str, Any]) -> bool:
