@@ -1,4 +1,4 @@
-"""Stands for ``pfmhr track train`` in tests of what runs cells: does within a moment what the clip's name says."""
+"""Stands for a cell's program in tests of what runs cells: does within a moment what the clip's name says."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any, NoReturn
 
 from pfmhr.experiments.cell import obey_starter
 
-words = sys.argv[1:]
-what, out = Path(words[2]).name, Path(words[words.index("-o") + 1])
+spec, out = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
+clip = spec["motions"][0]["place"]
+what = Path(clip).name
 steps, attempts = out / "metrics.jsonl", out / "attempts"
 
 
@@ -52,9 +53,9 @@ if what == "dies_once" and attempt == 1:
     done = train(done) or 0
     os.kill(os.getpid(), signal.SIGKILL)
 train(done)
-seed = int(words[words.index("--seed") + 1])
+seed = spec["tracker"]["seed"]
 curve = [{"samples": 0, "success": 0.0}, {"samples": 100, "success": 1.0}]
 final = {"random": {"success": 0.9, "position_error": 0.02, "rotation_error": 0.1}}
 result = {"samples_to_80": 80 + seed, "samples": 100, "grid": 10, "seconds": 6.0, "final": final, "evaluations": curve}
-told = {"clip": words[2], "place": os.getcwd(), "omp": os.environ["OMP_NUM_THREADS"]}
+told = {"clip": clip, "place": os.getcwd(), "omp": os.environ["OMP_NUM_THREADS"]}
 (out / "result.json").write_text(json.dumps({**result, **told}))

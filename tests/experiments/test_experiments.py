@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from pfmhr.cli import main
-from pfmhr.cli.commands import all_commands
-from pfmhr.cli.parsing import bind
 from pfmhr.errors import InputError
 from pfmhr.experiments import Matrix, run_matrix
+from pfmhr.experiments.processes import Setting, run_cells
 from pfmhr.experiments.report import summarise
 from pfmhr.layout import EPISODES
 from pfmhr.results.common import Episodes
 from pfmhr.results.records import to_json
 from pfmhr.results.tables.experiments import horizon_lines
 from pfmhr.results.wording import reached, saved, verdicts_in_words
+from pfmhr.tracking.spec import Clip, RunSpec
 from tests.experiments.conftest import STUB, Declare, attempts
 
 SMALL = """
@@ -83,19 +83,33 @@ def test_a_skill_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) 
     assert "methods.add" in str(caught.value) and "hop" in str(caught.value) and "walk, jump" in str(caught.value)
 
 
-def test_a_cell_is_a_command_line(tmp_path: Path) -> None:
+def test_a_cell_is_the_spec_of_a_run(tmp_path: Path) -> None:
     cells = {cell.name: cell for cell in Matrix.read(declared(tmp_path)).cells}
-    words = cells["jump-pfm-residual-1"].arguments(Path("out"), threads=1)
-    assert words[:7] == ["track", "train", "clips/a.pkl", "clips/b.pkl", "-o", "out", "--threads"]
-    text = " ".join(words)
-    assert (
-        "--prior g1-small --pooled --set agent.std=0.2 agent.steps=8 " in text
-        and "--trim 0.0 1.5 --horizon 1 2.5" in text
-        and "--seed 1" in text
-    )
+    spec = cells["jump-pfm-residual-1"].spec()
+    assert spec.motions == (Clip("clips/a.pkl", trim=(0.0, 1.5)), Clip("clips/b.pkl", trim=(0.0, 1.5)))
+    tracker = spec.tracker
+    assert (tracker.modulator.kind, tracker.modulator.prior, tracker.modulator.pooled) == ("pfm", "g1-small", True)
+    assert (tracker.agent.std, tracker.agent.steps, tracker.horizons, tracker.seed) == (0.2, 8, (1.0, 2.5), 1)
+    assert (tracker.samples, tracker.environment.environments) == (200, 4)
     walk = cells["walk-add-residual-0"]
-    assert "embedded:walk" in walk.motions and "embedded:walk" in walk.arguments(Path("out"), 1, Path("elsewhere"))
-    assert "set" not in dict(cells["walk-add-residual-0"].options)
+    assert walk.spec(Path("elsewhere")).motions == (Clip("embedded:walk"),)
+    assert cells["jump-add-residual-0"].spec(Path("elsewhere")).motions[0].place == "elsewhere/clips/a.pkl"
+    assert "set" not in dict(walk.options) and walk.spec().tracker.modulator.kind == "none"
+    spec.write(tmp_path / "spec.json")
+    assert RunSpec.read(tmp_path / "spec.json") == spec
+
+
+def test_a_cell_trains_what_its_spec_says(tmp_path: Path) -> None:
+    """By the program that cells are, in a process of its own; what is wrong comes as JSON, with a code."""
+    text = SMALL.replace("[methods]", 'set = ["agent.hidden=[8]", "adversary.hidden=[8]"]\nepisodes = 2\n[methods]')
+    cell = next(cell for cell in Matrix.read(declared(tmp_path, text)).cells if cell.name == "walk-add-residual-1")
+    (outcome,) = next(outcomes for outcomes in run_cells([cell], Setting(tmp_path, 1, tmp_path), 1) if outcomes)
+    assert outcome.finished, outcome.said
+    result = json.loads((tmp_path / cell.name / "result.json").read_text())
+    assert (result["samples"], result["seed"], result["motions"]) == (96, 1, ["walk-000"])
+    missing = replace(cell, motions=("nowhere.npz",), seed=7)
+    (outcome,) = next(outcomes for outcomes in run_cells([missing], Setting(tmp_path, 2, tmp_path), 1) if outcomes)
+    assert not outcome.finished and outcome.said == "nowhere.npz: no such motion (attempt 1)"
 
 
 def test_settings_of_all_of_a_skill_and_of_a_method_add_up(tmp_path: Path) -> None:
@@ -474,18 +488,18 @@ def test_an_experiment_without_results_says_so(tmp_path: Path) -> None:
         summarise(Matrix.read(declared(tmp_path)), tmp_path)
 
 
-TRAIN = all_commands()["track train"]
 SHIPPED = sorted((Path(__file__).resolve().parents[2] / "experiments").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_the_experiments_of_the_project_can_be_run(path: Path) -> None:
-    """Every file reads, is named as its experiment, and every cell is a command that the command line understands."""
+    """Every file reads, is named as its experiment, and every cell is a run whose settings exist."""
     matrix = Matrix.read(path)
     assert matrix.name == path.stem
     for cell in matrix.cells[: len(matrix.skills) * len(matrix.actions) * len(matrix.methods)]:
-        call = bind(TRAIN, cell.arguments(Path("out"), threads=1)[2:])
-        assert call.keywords["seed"] == cell.seed and call.keywords["actions"] == cell.actions  # type: ignore[attr-defined]
+        tracker = cell.spec().tracker
+        assert tracker.seed == cell.seed and tracker.environment.actions == cell.actions
+        assert tracker.samples == cell.budget
 
 
 def test_a_ratio_says_of_how_many_pairs_it_knows_bounds_only(tmp_path: Path) -> None:

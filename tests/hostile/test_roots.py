@@ -13,7 +13,7 @@ from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.motion.checks import check_motion
 from pfmhr.robots import Robot
-from pfmhr.tracking.library import MotionLibrary
+from pfmhr.tracking.env.library import MotionLibrary
 
 
 def moved(motion: Motion, by: tuple[float, float, float]) -> Motion:

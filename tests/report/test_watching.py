@@ -13,8 +13,8 @@ from pfmhr.prior import PosePrior
 from pfmhr.report.page import Player, Section, write_page
 from pfmhr.report.watching import clips_player, run_player
 from pfmhr.robots import Robot
-from pfmhr.tracking.episode import record_episode
 from pfmhr.tracking.runs import TrackerRun
+from pfmhr.tracking.watch.episode import record_episode
 from pfmhr.viewer.colours import BLUE, RED, css
 from tests.tracking.clips import still
 from tests.viewer.recorded import decoded

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import Frames
-from pfmhr.tracking.observations import RobotState
+from pfmhr.tracking.env.observations import RobotState
 
 FPS = 30.0
 

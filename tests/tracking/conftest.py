@@ -12,7 +12,7 @@ from pfmhr.motion import Motion
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
 
 torch.set_num_threads(1)  # two test workers share two cores
 
@@ -27,9 +27,11 @@ def walking(g1: Robot) -> Motion:
 def environment(g1: Robot) -> Callable[..., TrackingEnvironment]:
     """Makes environments, all of them at the first frame of the first clip."""
 
-    def make(*motions: Motion, environments: int = 4, rotations: bool = False, **settings: Any) -> TrackingEnvironment:
+    def make(
+        *motions: Motion, environments: int = 4, body_motion: bool = False, **settings: Any
+    ) -> TrackingEnvironment:
         config = EnvironmentConfig(environments=environments, **settings)
-        made = TrackingEnvironment(g1, motions, config, threads=1, rotations=rotations)
+        made = TrackingEnvironment(g1, motions, config, threads=1, body_motion=body_motion)
         start = torch.zeros(environments, dtype=torch.long)
         made.reset(start, start)
         return made

@@ -13,8 +13,14 @@ from pfmhr.motion import Motion
 from pfmhr.reward import Modulator
 from pfmhr.robots import Robot
 from pfmhr.tracking import AdversaryConfig, AgentConfig, EnvironmentConfig, TrackerConfig
-from pfmhr.tracking.algorithm import TrackerPPO
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.transitions import Transitions
+from pfmhr.tracking.ppo.algorithm import TrackerPPO
+from pfmhr.tracking.rewards import reward_kind
+from pfmhr.tracking.rewards.add import AddReward
+from pfmhr.tracking.rewards.adversary import Adversary
+from pfmhr.tracking.rewards.deepmimic import DeepMimicReward
+from pfmhr.tracking.rewards.difference import difference
 
 TINY = TrackerConfig(
     EnvironmentConfig(environments=6, episode_seconds=0.2),
@@ -53,18 +59,37 @@ class Learner:
     environment: TrackingEnvironment
     algorithm: TrackerPPO
 
+    @property
+    def adversary(self) -> Adversary:
+        """ADD's."""
+        assert isinstance(self.algorithm.reward, AddReward)
+        return self.algorithm.reward.adversary
+
     def collect(self) -> dict[str, Tensor]:
-        """One rollout; returns what each step told, ``(T·N, …)``."""
+        """One rollout; returns what each step told, ``(T·N, …)``, and what rewards may be made of it."""
         told: list[dict[str, Tensor]] = []
         observations = self.environment.get_observations()
         with torch.no_grad():
             for _ in range(self.algorithm.config.agent.steps):
                 observations, rewards, dones, extras = self.environment.step(self.algorithm.act(observations))
                 self.algorithm.process_env_step(observations, rewards, dones, extras)
-                told.append({**extras["tracking"], "rewards": rewards, "dones": dones, "late": extras["time_outs"]})
+                told.append({**self._told(extras["transitions"]), "dones": dones, "late": extras["time_outs"]})
             self.last_observations = observations
             self.algorithm.compute_returns(observations)
         return {name: torch.cat([step[name] for step in told]) for name in told[0]}
+
+    def _told(self, made: Transitions) -> dict[str, Tensor]:
+        axes = self.environment.axes if self.algorithm.config.adversary.joints == "rotations" else None
+        deepmimic = DeepMimicReward(None, self.environment.robot, self.environment.config)
+        return {
+            "previous_pose": made.previous_pose,
+            "pose": made.state.joint_pos,
+            "reference_pose": made.reference.joint_pos,
+            "motion": made.clip,
+            "valid": made.valid,
+            "difference": torch.where(made.valid[:, None], difference(made.state, made.reference, axes), 0.0),
+            "deepmimic": deepmimic.compute(made),
+        }
 
 
 def learner(
@@ -76,9 +101,8 @@ def learner(
 ) -> Learner:
     """``ready``: whether the policy learns from the first rollout on; as usual if None."""
     torch.manual_seed(0)
-    environment = TrackingEnvironment(
-        robot, motions, config.environment, threads=1, rotations=config.adversary.joints == "rotations"
-    )
+    needs = reward_kind(config.reward).needs
+    environment = TrackingEnvironment(robot, motions, config.environment, threads=1, body_motion="body_motion" in needs)
     algorithm = TrackerPPO(environment, config, modulator or Watcher())
     if ready is not None:
         algorithm._ready = ready

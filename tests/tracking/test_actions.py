@@ -10,7 +10,7 @@ import torch
 
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
 
 Make = Callable[..., TrackingEnvironment]
 

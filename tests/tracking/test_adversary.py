@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from pfmhr.learning.state import load_state, save_state
 from pfmhr.tracking import AdversaryConfig
-from pfmhr.tracking.adversary import Adversary
+from pfmhr.tracking.rewards.adversary import Adversary
 
 
 def softplus(value: float) -> float:

@@ -15,7 +15,7 @@ from pfmhr.motion import Motion
 from pfmhr.reward import Fading
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import ModulatorConfig, SeparateUpdates
-from pfmhr.tracking.networks import Policy, TrackerNetwork
+from pfmhr.tracking.ppo.networks import Policy, TrackerNetwork
 
 from .learning import TINY, Watcher, learner, tiny
 
@@ -50,9 +50,8 @@ def test_rewards_by_hand(g1: Robot, walking: Motion, reward: str) -> None:
     made = learner(g1, [walking], config, Watcher(varied))
     told = made.collect()
     storage = made.algorithm.storage
-    adversary = made.algorithm.adversary
-    assert (adversary is None) is (reward == "deepmimic")
-    tracking = told["rewards"] if adversary is None else adversary.reward(told["difference"].clamp(-10, 10))
+    learned = reward == "add"
+    tracking = made.adversary.reward(told["difference"].clamp(-10, 10)) if learned else told["deepmimic"]
     assert float(tracking.min()) > 0.0
     expected = tracking * varied(48) + 0.99 * told["late"] * storage.values.flatten()
     assert int(told["late"].sum()) > 2 and torch.allclose(storage.rewards.flatten(), expected, atol=1e-5)
@@ -74,8 +73,8 @@ def test_what_exploded_earns_nothing(g1: Robot, walking: Motion) -> None:
     assert told["valid"].tolist().count(False) == 1 and not told["valid"][2]
     assert rewards[2] == 0.0 and bool((rewards > 0).sum() == 47)
     assert all(math.isfinite(value) for value in made.algorithm.update().values())
-    adversary = made.algorithm.adversary
-    assert adversary is not None and adversary.replay.filled == 47 and int(adversary.normaliser.count) == 94
+    adversary = made.adversary
+    assert adversary.replay.filled == 47 and int(adversary.normaliser.count) == 94
 
 
 def test_a_rollout_in_which_everything_exploded_teaches_the_discriminator_nothing(g1: Robot, walking: Motion) -> None:
@@ -90,18 +89,18 @@ def test_a_rollout_in_which_everything_exploded_teaches_the_discriminator_nothin
 @pytest.mark.parametrize("clip", [10.0, 1.0, None])
 def test_differences_are_cut_where_the_settings_say(g1: Robot, walking: Motion, clip: float | None) -> None:
     made = learner(g1, [walking], replace(TINY, adversary=replace(TINY.adversary, difference_clip=clip)))
-    told, adversary = made.collect(), made.algorithm.adversary
-    assert adversary is not None
+    told, adversary = made.collect(), made.adversary
     largest = float(told["difference"].abs().max())
     assert largest > 10.0 and float(adversary.replay.rows[:48].abs().max()) == (largest if clip is None else clip)
 
 
 @pytest.mark.parametrize("owner", ["critic", "discriminator", "normaliser"])
 def test_what_is_not_a_number_is_named(g1: Robot, walking: Motion, owner: str) -> None:
-    algorithm = learner(g1, [walking], TINY).algorithm
-    assert algorithm.adversary is not None and algorithm.not_finite() == []
-    parts = {"critic": algorithm.critic, "discriminator": algorithm.adversary.network}
-    module = parts.get(owner, algorithm.adversary.normaliser)
+    made = learner(g1, [walking], TINY)
+    algorithm = made.algorithm
+    assert algorithm.not_finite() == []
+    parts = {"critic": algorithm.critic, "discriminator": made.adversary.network}
+    module = parts.get(owner, made.adversary.normaliser)
     name, values = next((name, values) for name, values in module.state_dict().items() if values.is_floating_point())
     values.view(-1)[0] = math.nan
     assert algorithm.not_finite() == [f"{owner}.{name}"]
@@ -124,8 +123,7 @@ def test_scaled_rewards_have_the_deviation_of_returns_as_their_unit(g1: Robot, w
 def test_the_first_rollout_is_normalised_by_itself(g1: Robot, walking: Motion) -> None:
     made = learner(g1, [walking], TINY)
     told = made.collect()
-    adversary = made.algorithm.adversary
-    assert adversary is not None
+    adversary = made.adversary
     cut = told["difference"].clamp(-10.0, 10.0)
     assert torch.allclose(adversary.normaliser.magnitude, cut.abs().mean(dim=0), atol=1e-6)
     assert torch.equal(adversary.replay.rows[:48], cut)
@@ -136,8 +134,7 @@ def test_of_several_clips_the_first_rollout_teaches_normalisers_and_discriminato
 ) -> None:
     assert learner(g1, [walking], TINY, ready=None).algorithm._ready
     made = learner(g1, [walking, walking], TINY, ready=None)
-    algorithm, adversary = made.algorithm, made.algorithm.adversary
-    assert adversary is not None
+    algorithm, adversary = made.algorithm, made.adversary
     judges = [algorithm.actor, algorithm.critic, adversary.network]
     moved = []
     for _ in range(2):
@@ -157,8 +154,7 @@ def test_every_clip_has_its_own_mean_for_a_unit(g1: Robot, walking: Motion) -> N
     made = learner(g1, [walking, walking], tiny(advantage_clip=1e9))
     made.algorithm._scale = lambda rewards: rewards  # type: ignore[assignment,method-assign]
     told = made.collect()
-    adversary = made.algorithm.adversary
-    assert adversary is not None
+    adversary = made.adversary
     tracking = adversary.reward(told["difference"].clamp(-10, 10))
     means = torch.stack([tracking[told["motion"] == clip].mean() for clip in range(2)])
     expected = tracking * (means.mean() / means)[told["motion"]]
@@ -170,8 +166,7 @@ def test_a_normaliser_learns_after_the_rollout_it_served(g1: Robot, walking: Mot
     made = learner(g1, [walking], TINY)
     made.collect()
     made.algorithm.update()
-    adversary = made.algorithm.adversary
-    assert adversary is not None
+    adversary = made.adversary
     served, seen = adversary.normaliser.magnitude.clone(), made.algorithm.actor.obs_normalizer.mean
     made.collect()
     assert torch.equal(adversary.normaliser.magnitude, served)
@@ -297,7 +292,7 @@ def test_a_modulator_fades_evenly(g1: Robot, walking: Motion, tmp_path: Path) ->
         told = made.collect()
         rewards = made.algorithm.storage.rewards.flatten()
         values = made.algorithm.storage.values.flatten()
-        expected = told["rewards"] * varied(48) ** power + 0.99 * told["late"] * values
+        expected = told["deepmimic"] * varied(48) ** power + 0.99 * told["late"] * values
         assert torch.allclose(rewards, expected, atol=1e-6)
         assert made.algorithm.update()["modulator_strength"] == power
         save_state(tmp_path / "state", made.algorithm.save())

@@ -11,9 +11,9 @@ import torch
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import EnvironmentConfig
-from pfmhr.tracking.balance import ClipMeans
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.library import MotionLibrary
+from pfmhr.tracking.env.balance import ClipMeans
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.library import MotionLibrary
 
 
 def test_means_by_hand() -> None:
@@ -49,7 +49,7 @@ def test_clips_share_samples_or_episodes(g1: Robot, walking: Motion, balanced: b
     """A clip of a tenth of a second ends after three steps at most, the other after twelve."""
     short = replace(walking.frames(0, round(0.1 * walking.fps) + 1), name="short", loop=False)
     config = EnvironmentConfig(environments=64, episode_seconds=0.4, balanced=balanced, termination_distance=50.0)
-    environment = TrackingEnvironment(g1, [short, walking], replace(config, contacts=()), threads=1, deepmimic=False)
+    environment = TrackingEnvironment(g1, [short, walking], replace(config, contacts=()), threads=1)
     share = []
     for _ in range(90):
         share.append(float((environment.clip == 0).float().mean()))

@@ -13,9 +13,9 @@ from pfmhr.robots import Robot
 from pfmhr.sim import Box
 from pfmhr.tracking import AgentConfig, EnvironmentConfig, ModulatorConfig, TrackerConfig, tracker_preset
 from pfmhr.tracking.config import SeparateUpdates
+from pfmhr.tracking.env.skills import skill_of
 from pfmhr.tracking.presets import with_actions
 from pfmhr.tracking.settings import tracker_config_from_json
-from pfmhr.tracking.skills import skill_of
 
 _SIDES = ("left", "right")
 LEGS = tuple(f"{side}_{part}_link" for side in _SIDES for part in ("knee", "ankle_pitch", "ankle_roll"))

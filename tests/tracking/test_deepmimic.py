@@ -11,8 +11,8 @@ from torch import Tensor
 
 from pfmhr.robots import Robot
 from pfmhr.tracking import Frames, MotionLibrary
-from pfmhr.tracking.deepmimic import deepmimic_terms, joint_weights
-from pfmhr.tracking.observations import RobotState
+from pfmhr.tracking.env.observations import RobotState
+from pfmhr.tracking.rewards.deepmimic import deepmimic_terms, joint_weights
 
 from .clips import moving, on_reference
 
@@ -25,7 +25,7 @@ def reference(g1: Robot) -> Frames:
 
 
 def reward(g1: Robot, state: RobotState, reference: Frames) -> list[float]:
-    terms = deepmimic_terms(state, reference, reference.body_pos, joint_weights(g1.joint_names), KEYS)
+    terms = deepmimic_terms(state, reference, joint_weights(g1.joint_names), KEYS)
     return sum(terms.values(), torch.zeros(2)).tolist()
 
 

@@ -10,7 +10,10 @@ import torch
 
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking import AdversaryConfig
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.rewards.add import AddReward
+from pfmhr.tracking.rewards.deepmimic import DeepMimicReward
 
 from .clips import lying, still
 from .learning import on_its_reference
@@ -105,7 +108,9 @@ def test_who_is_lost_on_the_last_step_is_not_late(environment: Make, g1: Robot) 
 
 
 @pytest.mark.parametrize("how", ["velocity", "action", "position"])
-def test_an_exploded_environment_starts_anew_and_harms_no_other(environment: Make, walking: Motion, how: str) -> None:
+def test_an_exploded_environment_starts_anew_and_harms_no_other(
+    environment: Make, g1: Robot, walking: Motion, how: str
+) -> None:
     made, twin = environment(walking), environment(walking)
     actions = 0.1 * torch.randn(4, 29, generator=torch.Generator().manual_seed(0))
     broken = actions.clone()
@@ -116,15 +121,17 @@ def test_an_exploded_environment_starts_anew_and_harms_no_other(environment: Mak
     else:
         broken[2, 5] = math.nan
     seen, rewards, dones, extras = made.step(broken)
-    other_seen, other_rewards, _, other_extras = twin.step(actions)
+    other_seen, _, _, other_extras = twin.step(actions)
     assert dones.tolist() == extras["failed"].tolist() == [False, False, True, False]
-    assert extras["tracking"]["valid"].tolist() == [True, True, False, True]
+    kept, other_kept = extras["transitions"], other_extras["transitions"]
+    assert kept.valid.tolist() == [True, True, False, True]
     assert made.counts["exploded"] == 1 and on_its_reference(made, 2) and made.episode_length_buf[2] == 0
-    assert bool(seen["policy"].isfinite().all()) and bool(rewards.isfinite().all())
-    difference = extras["tracking"]["difference"]
-    assert bool(difference.isfinite().all()) and not difference[2].any()
+    assert bool(seen["policy"].isfinite().all()) and not rewards.any()
+    for reward in (AddReward(AdversaryConfig(), g1, made.config), DeepMimicReward(None, g1, made.config)):
+        assert bool(reward.compute(kept).isfinite().all())
     others = [0, 1, 3]
     assert torch.equal(seen["policy"][others], other_seen["policy"][others])
-    assert torch.equal(rewards[others], other_rewards[others])
-    for name, values in extras["tracking"].items():
-        assert torch.equal(values[others], other_extras["tracking"][name][others])
+    assert torch.equal(kept.previous_pose[others], other_kept.previous_pose[others])
+    for part in ("state", "reference"):
+        for name, values in vars(getattr(kept, part)).items():
+            assert torch.equal(values[others], getattr(getattr(other_kept, part), name)[others])

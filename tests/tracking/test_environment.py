@@ -15,7 +15,7 @@ from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.sim import Box
 from pfmhr.tracking import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
 
 from .clips import lying, moving, still
 from .learning import on_its_reference
@@ -49,22 +49,25 @@ def test_the_first_step_of_an_episode_starts_from_where_it_was_put(
     for _ in range(4):
         wanted = made.library.at(made.clip, made.frame).joint_pos
         _, _, dones, extras = made.step(torch.zeros(16, 29))
-        kept = extras["tracking"]
-        assert dones.all() and kept["valid"].all()
-        assert torch.equal(kept["previous_pose"], wanted)
-        assert float((kept["pose"] - kept["previous_pose"]).abs().max()) < 0.6
-        jumps.append(0.0 if before is None else float((kept["previous_pose"] - before).abs().max()))
-        before = kept["pose"]
+        kept = extras["transitions"]
+        assert dones.all() and kept.valid.all()
+        assert torch.equal(kept.previous_pose, wanted)
+        assert float((kept.state.joint_pos - kept.previous_pose).abs().max()) < 0.6
+        jumps.append(0.0 if before is None else float((kept.previous_pose - before).abs().max()))
+        before = kept.state.joint_pos
     assert min(jumps[1:]) > 0.8
 
 
 def test_what_is_kept_is_of_before_the_reset(environment: Make, g1: Robot) -> None:
     made = environment(moving(g1), still(g1), termination_distance=5.0)
     made.reset(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 20, 0, 56]))
-    kept = made.step(NOTHING)[3]["tracking"]
-    assert kept["motion"].tolist() == [0, 0, 1, 1]
+    kept = made.step(NOTHING)[3]["transitions"]
+    assert kept.clip.tolist() == [0, 0, 1, 1]
     frames = made.library.at(torch.tensor([0, 0, 1, 1]), torch.tensor([4, 24, 4, 60]))
-    assert torch.equal(kept["reference_pose"], frames.joint_pos)
+    assert torch.equal(kept.reference.joint_pos, frames.joint_pos)
+    gaps = kept.state.root_pos - made.robot_state().root_pos
+    assert (gaps[[1, 3]].abs().amax(dim=1) > 0).all() and not gaps[[0, 2]].any()  # the second and fourth began anew
+    assert not torch.equal(kept.state.body_pos[1], made.body_pos[1])
     assert made.counts["finished"] == 2
 
 

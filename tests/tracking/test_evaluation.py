@@ -15,9 +15,9 @@ from pfmhr.motion import Motion
 from pfmhr.results.evaluation import Evaluation
 from pfmhr.robots import Robot
 from pfmhr.tracking import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.evaluation import Evaluator, tracking_errors
-from pfmhr.tracking.training import samples_to
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.runs.evaluation import Evaluator, tracking_errors
+from pfmhr.tracking.runs.training import samples_to
 
 from .clips import still
 

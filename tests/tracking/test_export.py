@@ -20,11 +20,11 @@ from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot
 from pfmhr.sim import Scene, SceneConfig
 from pfmhr.tracking import AgentConfig, EnvironmentConfig, TrackerConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.export import export_policy
-from pfmhr.tracking.library import MotionLibrary
-from pfmhr.tracking.observations import observation_layout
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.library import MotionLibrary
+from pfmhr.tracking.env.observations import observation_layout
 from pfmhr.tracking.runs import TrackerRun, train_tracker
+from pfmhr.tracking.watch.export import export_policy
 
 
 @pytest.fixture(scope="module", params=["local", "world"])

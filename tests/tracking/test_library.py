@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 import torch
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Slerp
 from torch import Tensor
 
 from pfmhr.motion import Motion
@@ -16,7 +16,7 @@ from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot, body_poses
 from pfmhr.tracking import Frames, MotionLibrary
 
-from .clips import cycle, moving, still
+from .clips import cycle, moving
 
 
 def first(*frames: int) -> tuple[Tensor, Tensor]:
@@ -27,10 +27,10 @@ def first(*frames: int) -> tuple[Tensor, Tensor]:
 # Looking up
 
 
-def test_any_time_is_linear_and_slerp_between_the_clips_frames(g1: Robot, walk: Motion) -> None:
+def test_the_table_is_linear_and_slerp_between_the_clips_frames(g1: Robot, walk: Motion) -> None:
     library = MotionLibrary(g1, [replace(walk, loop=False)], rate=120.0)
-    times = np.random.default_rng(0).uniform(0.0, walk.duration, size=200)
-    found = library.lookup(torch.zeros(200, dtype=torch.long), torch.from_numpy(times))
+    frames = np.random.default_rng(0).integers(int(library.length[0]), size=200)
+    found, times = library.at(*first(*frames.tolist())), frames / 120.0
     clock = np.arange(walk.num_frames) / walk.fps
     for column in range(3):
         assert np.allclose(found.root_pos[:, column], np.interp(times, clock, walk.root_pos[:, column]), atol=2e-6)
@@ -38,13 +38,6 @@ def test_any_time_is_linear_and_slerp_between_the_clips_frames(g1: Robot, walk: 
         assert np.allclose(found.joint_pos[:, column], np.interp(times, clock, walk.joint_pos[:, column]), atol=2e-6)
     turns = Slerp(clock, walk.root_rotations())(times).as_quat(scalar_first=True)
     assert np.allclose(np.abs((found.root_quat.numpy() * turns).sum(axis=1)), 1.0, atol=1e-6)
-
-
-def test_turns_between_the_frames_of_a_coarse_table_are_even(g1: Robot) -> None:
-    library = MotionLibrary(g1, [moving(g1, frames=61, turning=3.0)], rate=1.0)
-    found = library.lookup(torch.zeros(3, dtype=torch.long), torch.tensor([0.25, 0.75, 1.5]))
-    headings = [Rotation.from_quat(turn, scalar_first=True).as_euler("zyx")[0] for turn in found.root_quat.numpy()]
-    assert headings == pytest.approx([0.75, 2.25, 4.5 - 2 * math.pi], abs=1e-4)
 
 
 def test_bodies_are_where_kinematics_puts_them(g1: Robot, walk: Motion) -> None:
@@ -55,15 +48,6 @@ def test_bodies_are_where_kinematics_puts_them(g1: Robot, walk: Motion) -> None:
     assert np.allclose(found.root_pos[:, None] + found.body_pos, positions, atol=1e-6)
     assert np.allclose(found.body_quat, quaternions, atol=1e-6)
     assert found.body_pos.shape == (3, 30, 3) and not found.body_pos[:, 0].any()
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_a_lookup_on_the_grid_is_the_frame(g1: Robot, walking: Motion, dtype: torch.dtype) -> None:
-    library = MotionLibrary(g1, [walking])
-    clip, frame = torch.zeros(600, dtype=torch.long), torch.arange(600)
-    found, expected = library.lookup(clip, frame.to(dtype) / 120.0), library.at(clip, frame)
-    for field in fields(Frames):
-        assert torch.allclose(getattr(found, field.name), getattr(expected, field.name), atol=1e-4), field.name
 
 
 def test_poses_and_bodies_are_parts_of_the_frame(g1: Robot, walking: Motion) -> None:
@@ -141,8 +125,6 @@ def test_other_clips_hold_their_end(g1: Robot) -> None:
     assert found.joint_pos[:, 0].tolist() == pytest.approx([0.18] * 3, abs=1e-6)
     assert library.ended(*first(23, 24, 30)).tolist() == [False, True, True]
     assert library.remaining(*first(0, 20, 24)).tolist() == [24, 4, 0]
-    later = library.lookup(torch.zeros(1, dtype=torch.long), torch.tensor([9.0]))
-    assert later.root_pos[0, 0].item() == pytest.approx(0.12, abs=1e-6)
 
 
 def test_before_the_start_is_the_start(g1: Robot) -> None:
@@ -178,17 +160,3 @@ def test_spin_is_in_the_roots_own_frame(g1: Robot) -> None:
     """Lying on its side, what the world turns about z is the root's y axis."""
     found = MotionLibrary(g1, [moving(g1, tilt=math.pi / 2, turning=0.5)]).at(*first(0, 11))
     assert torch.allclose(found.root_spin, torch.tensor([0.0, 0.5, 0.0]), atol=1e-3)
-
-
-def test_a_lookup_takes_velocities_of_the_frame_before(g1: Robot) -> None:
-    library = MotionLibrary(g1, [cycle(g1)], rate=30.0)
-    found = library.lookup(torch.zeros(3, dtype=torch.long), torch.tensor([1.0, 1.9, 2.1]) / 30.0)
-    assert found.joint_vel[:, 3].tolist() == pytest.approx([6.0, 6.0, -6.0], abs=1e-3)
-
-
-def test_bodies_of_a_rigid_robot_move_as_its_root(g1: Robot) -> None:
-    sliding = still(g1)
-    sliding.root_pos[:, 1] = np.linspace(0.0, 1.0, sliding.num_frames)
-    found = MotionLibrary(g1, [sliding]).body_velocities(*first(0, 30))
-    assert found.shape == (2, 30, 3)
-    assert torch.allclose(found, torch.tensor([0.0, 2.0, 0.0]), atol=1e-3)

@@ -177,9 +177,7 @@ def test_a_modulated_learner_learns_from_less(g1: Robot, walking: Motion, kind: 
     made: Modulator = make_modulator(config.modulator, [walking], DT)
     learning = learner(g1, [walking], config, made)
     told = learning.collect()
-    adversary = learning.algorithm.adversary
-    assert adversary is not None
-    plain = float(adversary.reward(told["difference"]).mean())
+    plain = float(learning.adversary.reward(told["difference"]).mean())
     figures = learning.algorithm.update()
     assert math.exp(-0.5) < figures["modulator_multiplier"] < 0.99
     assert figures["reward"] == pytest.approx(plain * figures["modulator_multiplier"], rel=0.05)

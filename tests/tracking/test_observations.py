@@ -14,15 +14,15 @@ from torch import Tensor
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import EnvironmentConfig, Frames, MotionLibrary
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.observations import (
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.observations import (
     RobotState,
-    difference,
     local_observation,
     observation_layout,
     world_observation,
 )
-from pfmhr.tracking.rotations import compose, hinge_six_numbers, rotate, six_numbers
+from pfmhr.tracking.env.rotations import compose, hinge_six_numbers, rotate, six_numbers
+from pfmhr.tracking.rewards.difference import difference
 
 from .clips import on_reference
 
@@ -160,9 +160,9 @@ def test_the_policy_sees_one_or_three_control_steps_ahead(
 @pytest.mark.parametrize(("rotations", "width"), [(False, 160), (True, 305)])
 def test_there_is_no_difference_on_the_reference(reference: Frames, axes: Tensor, rotations: bool, width: int) -> None:
     compared = axes if rotations else None
-    gap = difference(on_reference(reference), reference, reference.body_pos, compared)
+    gap = difference(on_reference(reference), reference, compared)
     assert gap.shape == (6, width) and not gap.any()
-    other = difference(disturbed(reference), reference, reference.body_pos, compared)
+    other = difference(disturbed(reference), reference, compared)
     assert float((other != 0).float().mean()) > 0.7
 
 
@@ -178,7 +178,7 @@ def test_the_difference_is_reference_minus_robot_in_the_world(reference: Frames)
         joint_vel=state.joint_vel - 0.7,
         body_pos=state.body_pos - 0.1,
     )
-    gap = difference(moved, reference, reference.body_pos, None)
+    gap = difference(moved, reference, None)
     root, turn, joints, bodies, velocity, spin, speeds = gap.split([3, 6, 29, 87, 3, 3, 29], dim=1)
     for found, size in ((root, 0.2), (joints, 0.3), (bodies, 0.1), (velocity, 0.5), (speeds, 0.7)):
         assert torch.allclose(found, torch.full_like(found, size), atol=1e-5)

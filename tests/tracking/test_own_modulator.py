@@ -14,9 +14,10 @@ import torch
 from pfmhr.cli import main
 from pfmhr.errors import InputError
 from pfmhr.motion import Motion
+from pfmhr.results.comparing import name_of
+from pfmhr.results.run_result import read_result
 from pfmhr.reward import Fading
 from pfmhr.tracking import ModulatorConfig, TrackerConfig
-from pfmhr.tracking.compare import name_of
 from pfmhr.tracking.modulation import make_modulator, prior_hash
 from pfmhr.tracking.runs import TrackerRun
 from pfmhr.tracking.settings import with_settings
@@ -96,7 +97,7 @@ def test_a_tracker_is_trained_with_it_and_read_without_it(
     assert main([*command, "--episodes", "1", *own]) == 0
     kept = json.loads((run / "run.json").read_text())["config"]["modulator"]
     assert kept == {"kind": OWN, "prior": "", "settings": {"margin": 1.2}, "fade": None}
-    assert name_of(json.loads((run / "result.json").read_text())) == "walk-000, ADD + SpeedLimit, residual"
+    assert name_of(read_result(run)) == "walk-000, ADD + SpeedLimit, residual"
     assert main([*command, "--episodes", "1", *own]) == 0
     assert "already trained" in "".join(capsys.readouterr())
     monkeypatch.undo()

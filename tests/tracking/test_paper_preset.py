@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import TrackerConfig, tracker_preset
-from pfmhr.tracking.separate import SeparateOptimisers, SeparateUpdates, _minibatches, action_bound_loss
+from pfmhr.tracking.ppo.separate import SeparateOptimisers, SeparateUpdates, _minibatches, action_bound_loss
 
 from .learning import Learner, Watcher, learner
 
@@ -107,7 +107,6 @@ def test_optimisers(paper: Learner) -> None:
 def test_an_iteration(paper: Learner) -> None:
     """40 actor and 32 critic steps of 4 and 2 times the environments, 32 of the discriminator; no Adam."""
     algorithm, steps = paper.algorithm, dict.fromkeys(("actor", "critic", "adversary", "adam"), 0)
-    assert algorithm.adversary is not None
 
     def count(name: str) -> Callable[..., None]:
         def hook(*_: Any) -> None:
@@ -117,7 +116,7 @@ def test_an_iteration(paper: Learner) -> None:
 
     separate(paper).actor.register_step_post_hook(count("actor"))
     separate(paper).critic.register_step_post_hook(count("critic"))
-    algorithm.adversary.optimiser.register_step_post_hook(count("adversary"))
+    paper.adversary.optimiser.register_step_post_hook(count("adversary"))
     algorithm.optimizer.register_step_post_hook(count("adam"))
     told = paper.collect()
     seen: list[tuple[str, int, torch.dtype, bool]] = []
@@ -220,9 +219,8 @@ def test_normalisers_stop_after_a_hundred_million_samples(paper: Learner) -> Non
 
 
 def test_the_rest_is_mimickits(paper: Learner) -> None:
-    algorithm = paper.algorithm
-    adversary = algorithm.adversary
-    assert adversary is not None and PAPER.reward == "add"
+    adversary = paper.adversary
+    assert PAPER.reward == "add"
     assert [layer.out_features for layer in adversary.network if isinstance(layer, nn.Linear)] == [1024, 512, 1]
     assert len(adversary.replay.rows) == 200 and PAPER.adversary.replay == 200_000
     assert PAPER.adversary.replay_samples == 1000

@@ -16,11 +16,12 @@ from pfmhr.errors import InputError
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.sim import Box
-from pfmhr.tracking import AgentConfig, EnvironmentConfig, TrackerConfig, play
-from pfmhr.tracking.episode import Episode, record_episode
-from pfmhr.tracking.library import MotionLibrary
-from pfmhr.tracking.play import film
+from pfmhr.tracking import AgentConfig, EnvironmentConfig, TrackerConfig
+from pfmhr.tracking.env.library import MotionLibrary
 from pfmhr.tracking.runs import TrackerRun, train_tracker
+from pfmhr.tracking.watch import play
+from pfmhr.tracking.watch.episode import Episode, record_episode
+from pfmhr.tracking.watch.play import film
 
 SIZE = (240, 180)
 

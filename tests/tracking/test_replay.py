@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pfmhr.tracking.adversary import MagnitudeNormaliser, Replay
+from pfmhr.tracking.rewards.adversary import MagnitudeNormaliser, Replay
 
 # Normaliser
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 from torch import Tensor
 
-from pfmhr.tracking.rotations import (
+from pfmhr.tracking.env.rotations import (
     angle_between,
     compose,
     hinge_six_numbers,
@@ -18,7 +18,6 @@ from pfmhr.tracking.rotations import (
     rotate,
     rotate_back,
     six_numbers,
-    slerp,
 )
 
 COUNT = 50
@@ -87,28 +86,3 @@ def test_angles_are_geodesic() -> None:
 def test_small_angles_survive_float32(angle: float) -> None:
     turned = torch.tensor([math.cos(angle / 2), 0.0, math.sin(angle / 2), 0.0])
     assert angle_between(turned, torch.tensor([1.0, 0.0, 0.0, 0.0])).item() == pytest.approx(angle, rel=1e-6)
-
-
-@pytest.mark.parametrize("blend", [0.0, 0.3, 0.5, 1.0])
-def test_slerp_is_scipys(blend: float) -> None:
-    first, second = turns(8), turns(9)
-    found = slerp(quats(first), quats(second), torch.full((COUNT, 1), blend))
-    for row in range(COUNT):
-        pair = Slerp([0.0, 1.0], Rotation.concatenate([first[row], second[row]]))
-        assert same_turn(found[row], pair(blend))
-
-
-def test_slerp_goes_the_shorter_way_round() -> None:
-    first, second = turns(10), turns(11)
-    blend = torch.full((COUNT, 1), 0.25)
-    assert torch.allclose(slerp(quats(first), -quats(second), blend), slerp(quats(first), quats(second), blend))
-
-
-@pytest.mark.parametrize("angle", [0.0, 1e-7, 9e-4, 1.1e-3, 0.02])
-def test_slerp_between_near_turns_keeps_to_the_blend(angle: float) -> None:
-    start = Rotation.from_euler("xyz", [0.4, -0.2, 1.0])
-    end = start * Rotation.from_euler("y", angle)
-    found = slerp(quats(start).float(), quats(end).float(), torch.tensor([0.25]))
-    assert found.norm().item() == pytest.approx(1.0, abs=1e-6)
-    expected = quats(start * Rotation.from_euler("y", 0.25 * angle)).float()
-    assert torch.allclose(found, expected, atol=2e-7)

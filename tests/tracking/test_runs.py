@@ -24,7 +24,7 @@ from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation
 from pfmhr.tracking import ModulatorConfig
 from pfmhr.tracking.runs import TrackerRun, train_tracker
-from pfmhr.tracking.training import CHECKPOINT, Training
+from pfmhr.tracking.runs.training import CHECKPOINT, Training
 
 from ..score.priors import refused
 from .clips import moving, still
@@ -112,7 +112,7 @@ def test_what_cannot_be_trained_leaves_nothing_behind(g1: Robot, walking: Motion
 def test_a_finished_run_that_nobody_may_write_to_is_still_finished(
     finished: Path, g1: Robot, walking: Motion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pfmhr.tracking.runs.exclusive", lambda _: pytest.fail("wanted to write"))
+    monkeypatch.setattr("pfmhr.tracking.runs.directory.exclusive", lambda _: pytest.fail("wanted to write"))
     clip = replace(walking, name="g1_cartwheel")
     assert train_tracker(finished, g1, [clip], SHORT) == read_result(finished)
 

@@ -20,8 +20,8 @@ from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.tracking import ModulatorConfig, TrackerConfig, tracker_preset
 from pfmhr.tracking.config import SeparateUpdates
-from pfmhr.tracking.evaluation import Evaluator
-from pfmhr.tracking.training import CHECKPOINT, Training
+from pfmhr.tracking.runs.evaluation import Evaluator
+from pfmhr.tracking.runs.training import CHECKPOINT, Training
 
 from ..score.priors import refused
 from .learning import TINY, tiny

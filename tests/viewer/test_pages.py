@@ -13,7 +13,7 @@ from pfmhr.prior import PosePrior
 from pfmhr.robots import Robot
 from pfmhr.robots.kinematics import heading
 from pfmhr.sim import Box
-from pfmhr.tracking.episode import Episode
+from pfmhr.tracking.watch.episode import Episode
 from pfmhr.viewer.clip_page import ClipPage
 from pfmhr.viewer.colours import BLUE, TEAL
 from pfmhr.viewer.lineup import APART, Part

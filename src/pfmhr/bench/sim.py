@@ -20,8 +20,8 @@ from pfmhr.provenance import provenance
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation, Scene
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.library import MotionLibrary
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.library import MotionLibrary
 
 REGIMES = {"standing": 0.1, "moving": 1.0}
 """Noise on the default pose, in multiples of a quarter of effort/stiffness."""
@@ -131,7 +131,7 @@ def _standing(scene: Scene) -> Array:
 def _tracker(robot: Robot, seconds: float, threads: int) -> dict[str, Any]:
     """A tracker's whole step, observations, terminations and resets included, with actions as before training."""
     config = EnvironmentConfig(environments=TRACKED)
-    environment = TrackingEnvironment(robot, [embedded_motion("walk", robot)], config, threads=threads, deepmimic=False)
+    environment = TrackingEnvironment(robot, [embedded_motion("walk", robot)], config, threads=threads)
     actions = 0.25 * torch.randn(NOISES, TRACKED, robot.num_joints, generator=torch.Generator().manual_seed(0))
     steps, resets, total = 0, 0, 0.0
     with torch.no_grad():

@@ -89,11 +89,6 @@ def tell_assumed(notes: Iterable[Sequence[str]]) -> None:
 
 def read_clip(name: str, robot: Robot, fps: float | None = None, clip: str | None = None) -> Motion:
     """A motion by the name of its file, or one of the embedded ones as ``embedded:walk``."""
-    from pfmhr.motion import Motion
-    from pfmhr.motion.embedded import embedded_motion
+    from pfmhr.motion.named import read_named
 
-    if name.startswith("embedded:"):
-        return embedded_motion(name.removeprefix("embedded:"), robot)
-    if not Path(name).exists():
-        raise InputError("no such motion", where=name, code="not_found")
-    return Motion.read(name, robot, fps=fps, clip=clip)
+    return read_named(name, robot, fps, clip)

@@ -39,7 +39,7 @@ def bind(command: Command, words: Sequence[str]) -> Callable[[], int]:
                 # The whole docstring up to its arguments: tyro by itself would leave the examples out.
                 description=(inspect.getdoc(function) or "").split("\nArgs:", 1)[0].strip(),
                 args=list(words),
-                config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
+                config=(tyro.conf.FlagCreatePairsOff,),
             )
     except SystemExit:
         if page.getvalue():

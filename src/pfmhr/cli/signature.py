@@ -41,8 +41,9 @@ def _options(name: str, hint: Any) -> Iterator[Option]:
     kind, remarks = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
     if is_dataclass(kind):
         inner = get_type_hints(kind, include_extras=True)
+        prefix = next((remark.name for remark in remarks if getattr(remark, "name", None) is not None), name)
         for field in fields(kind):
-            yield from _options(field.name, inner[field.name])
+            yield from _options(f"{prefix}.{field.name}" if prefix else field.name, inner[field.name])
         return
     aliases = [alias for remark in remarks for alias in getattr(remark, "aliases", None) or ()]
     positional = any(remark is tyro.conf.Positional for remark in remarks)

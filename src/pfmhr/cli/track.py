@@ -42,8 +42,8 @@ def evaluate(
         json: print one JSON object.
     """
     with tracking_extra():
-        from pfmhr.tracking.evaluation import from_both_starts
         from pfmhr.tracking.runs import TrackerRun
+        from pfmhr.tracking.runs.evaluation import from_both_starts
     from pfmhr.results.records import to_json
     from pfmhr.results.wording import interval
 
@@ -148,9 +148,9 @@ def play(
         json: print one JSON object.
     """
     with tracking_extra():
-        from pfmhr.tracking.episode import record_episode
-        from pfmhr.tracking.play import check_film, default_film, film
         from pfmhr.tracking.runs import TrackerRun
+        from pfmhr.tracking.watch.episode import record_episode
+        from pfmhr.tracking.watch.play import check_film, default_film, film
 
     use_threads(1)
     path, size = output or default_film(run), (width, height)
@@ -179,8 +179,8 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
         json: print one JSON object.
     """
     with tracking_extra():
-        from pfmhr.tracking.export import TOLERANCE, export_policy
         from pfmhr.tracking.runs import TrackerRun
+        from pfmhr.tracking.watch.export import TOLERANCE, export_policy
 
     use_threads(1)
     path = out or run / "policy.onnx"
@@ -199,7 +199,7 @@ def _files_of(*runs: Path) -> list[Path]:
     """What runs consist of."""
     from pfmhr.layout import EPISODES, RESULT, RUN
     from pfmhr.tracking.runs import CLIPS
-    from pfmhr.tracking.training import CHECKPOINT
+    from pfmhr.tracking.runs.training import CHECKPOINT
 
     parts = [run / name for run in runs for name in (RUN, RESULT, EPISODES, CHECKPOINT)]
     return [*parts, *(clip for run in runs for clip in (run / CLIPS).glob("*"))]

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.experiments.keys import METHOD, SHARED, SKILL, TOP
-from pfmhr.foreign import read_toml
+from pfmhr.experiments.declaration import (
+    Actions,
+    Experiment,
+    Method,
+    Skill,
+    Table,
+    read_table,
+    refuse_unknown_skills,
+)
+from pfmhr.foreign import as_dataclass, read_toml
+from pfmhr.motion.named import EMBEDDED
+from pfmhr.tracking.presets import tracker_preset
+from pfmhr.tracking.run_options import RunOptions
+from pfmhr.tracking.spec import RunSpec
 
-EMBEDDED = "embedded:"
-"""Begins the names of clips that come with the package."""
 PLAIN = "add"
 """The method everything is compared with, where the matrix has it and does not say another; its first otherwise."""
 _DECIDED = ("seed", "samples", "environment.actions")
 """Settings that a matrix has its own words for, by which it knows its cells."""
-_PLACES = ("motion", "seeds", "skills")
-"""Settings that say which cells there are, and are no options of a run."""
+Choices = dict[str, Any]
+"""Choices of a run, as written in a table."""
+Tables = Mapping[str, tuple[Table, Choices]]
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,7 @@ class Cell:
     actions: str
     seed: int
     options: tuple[tuple[str, Any], ...]
-    """Options of ``pfmhr track train``, as written on the command line without the dashes."""
+    """Choices of the run that were made, by the names of options of ``pfmhr track train`` without the dashes."""
     motions: tuple[str, ...]
 
     @property
@@ -51,31 +62,22 @@ class Cell:
         """Samples it is to have."""
         return budget_of(self.settings)
 
-    def arguments(self, out: Path, threads: int, data: Path | None = None) -> list[str]:
-        """The command line of this run, after ``pfmhr``, with clips found below ``data``."""
-        words = ["track", "train", *self._found(data), "-o", str(out), "--threads", str(threads)]
-        for option, value in self.options:
-            if value is True:
-                words.append(f"--{option}")
-            elif value is not False:
-                values = value if isinstance(value, tuple) else [value]
-                words += [f"--{option}", *map(str, values)]
-        return words
+    def spec(self, data: Path | None = None) -> RunSpec:
+        """The run, with clips found below ``data``."""
+        options = {key.replace("-", "_"): value for key, value in self.options}
+        run = as_dataclass(RunOptions, options, f"cell {self.name}", "bad_experiment").spec(self.motions)
+        return run if data is None else run.below(data)
 
     def clips(self, data: Path | None = None) -> list[Path]:
         """Files of the clips, with those of the matrix found below ``data``; none for embedded ones."""
-        return [Path(motion) for motion in self._found(data) if not motion.startswith(EMBEDDED)]
-
-    def _found(self, data: Path | None) -> list[str]:
-        return [_placed(motion, str(data or "")) for motion in self.motions]
+        named = [Path(motion) for motion in self.motions if not motion.startswith(EMBEDDED)]
+        return [data / clip if data else clip for clip in named]
 
 
 def budget_of(settings: Mapping[str, Any]) -> int:
     """Samples a run of these settings is to have; without a number of its own, the preset's."""
     if "samples" in settings:
         return int(settings["samples"])
-    from pfmhr.tracking.presets import tracker_preset
-
     return tracker_preset(settings.get("preset", "cpu")).samples
 
 
@@ -100,13 +102,12 @@ class Matrix:
             raise InputError("no such experiment", where=path, code="not_found") from None
         except InputError as error:
             raise error.at(path, code="bad_experiment") from error
-        _require(path, "the experiment", content, TOP, needed={"methods", "skills"})
-        for name, settings in content["methods"].items():
-            _require(path, f"methods.{name}", settings, METHOD, needed=set())
-            _require_known(path, f"methods.{name}", settings.get("skills", []), content["skills"])
-        for name, settings in content["skills"].items():
-            _require(path, f"skills.{name}", settings, SKILL, needed={"motion"})
-        return _matrix(path, content)
+        top, shared = read_table(path, "the experiment", content, Experiment)
+        methods = {name: read_table(path, f"methods.{name}", table, Method) for name, table in top.methods.items()}
+        skills = {name: read_table(path, f"skills.{name}", table, Skill) for name, table in top.skills.items()}
+        for name, (method, _) in methods.items():
+            refuse_unknown_skills(path, f"methods.{name}", method.skills, skills)
+        return _matrix(path, top, shared, methods, skills)
 
     def against(self, method: str, path: Path) -> Matrix:
         """The same matrix, declared at ``path``, with everything compared with another method."""
@@ -117,46 +118,56 @@ class Matrix:
         return replace(self, plain=method)
 
 
-def _matrix(path: Path, content: dict[str, Any]) -> Matrix:
-    actions: tuple[str, ...] = tuple(content.get("actions", [_usual_actions(content)]))
-    methods: dict[str, Any] = content["methods"]
-    name = content.get("name", path.stem)
-    shared = {key.replace("_", "-"): content[key] for key in SHARED if key in content}
+def _matrix(path: Path, top: Experiment, shared: Choices, methods: Tables[Method], skills: Tables[Skill]) -> Matrix:
+    actions = top.actions or (_usual_actions(shared),)
     cells = []
-    for (seed, skill), space, (method, settings) in product(_turns(content), actions, methods.items()):
-        if skill not in settings.get("skills", [skill]):
+    # The first seed of every skill before the second of any.
+    for (seed, skill), space, (method, (about, of_method)) in product(_turns(top, skills), actions, methods.items()):
+        if skill not in (about.skills or (skill,)):
             continue
-        about = content["skills"][skill]
-        motions = about["motion"] if isinstance(about["motion"], list) else [about["motion"]]
-        options = shared | {
-            key.replace("_", "-"): value for key, value in (settings | about).items() if key not in _PLACES
-        }
-        options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
-        changed = [each for table in (content, about, settings) for each in table.get("set", [])]
+        own, of_skill = skills[skill]
+        # What a skill says counts more than what the experiment does, and what a method says most; settings add up.
+        options = {**shared, **of_skill, **of_method}
+        changed = [each for table in (shared, of_skill, of_method) for each in table.get("set", [])]
         _refuse_decided(path, changed)
-        options |= ({"set": tuple(changed)} if changed else {}) | {"actions": space, "seed": seed}
-        placed = tuple(_placed(motion, content.get("data", "")) for motion in motions)
-        cells.append(Cell(skill, method, space, seed, tuple(options.items()), placed))
-    _refuse_folders(path, [name], list(methods), list(content["skills"]), [cell.name for cell in cells])
+        options |= ({"set": changed} if changed else {}) | {"actions": space, "seed": seed}
+        written = ((key.replace("_", "-"), _frozen(value)) for key, value in options.items())
+        motions = tuple(_placed(motion, top.data) for motion in own.motions)
+        cells.append(Cell(skill, method, space, seed, tuple(written), motions))
+    name = path.stem if top.name is None else top.name
+    _refuse_folders(path, [name], list(methods), list(skills), [cell.name for cell in cells])
+    _refuse_impossible(path, cells)
     usual = PLAIN if PLAIN in methods else next(iter(methods))
-    matrix = Matrix(name, tuple(cells), tuple(methods), tuple(content["skills"]), actions, usual)
-    return matrix.against(content["plain"], path) if "plain" in content else matrix
+    matrix = Matrix(name, tuple(cells), tuple(methods), tuple(skills), actions, usual)
+    return matrix if top.plain is None else matrix.against(top.plain, path)
 
 
-def _turns(content: dict[str, Any]) -> list[tuple[int, str]]:
+def _turns(top: Experiment, skills: Tables[Skill]) -> list[tuple[int, str]]:
     """Seeds and skills in the order they are run: the first seed of every skill before the second of any."""
-    seeds = {skill: about.get("seeds", content.get("seeds", [0])) for skill, about in content["skills"].items()}
+    seeds = {name: skill.seeds or top.seeds for name, (skill, _) in skills.items()}
     rounds = range(max(map(len, seeds.values())))
     return [(own[place], skill) for place in rounds for skill, own in seeds.items() if place < len(own)]
 
 
-def _usual_actions(content: dict[str, Any]) -> str:
+def _usual_actions(shared: Choices) -> Actions:
     """The preset's own, of a matrix that names none."""
-    if "preset" not in content:
-        return "residual"
-    from pfmhr.tracking.presets import tracker_preset
+    return tracker_preset(shared.get("preset", "cpu")).environment.actions
 
-    return tracker_preset(content["preset"]).environment.actions
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _refuse_impossible(path: Path, cells: Sequence[Cell]) -> None:
+    """Settings that no run can have are found here and not after hours of other cells."""
+    for cell in cells:
+        try:
+            cell.spec()
+        except InputError as error:
+            told = f"cell {cell.name}: {error.what}"
+            raise InputError(
+                told, where=path, expected=error.expected, got=error.got, fix=error.fix, code="bad_experiment"
+            ) from error
 
 
 def _placed(motion: str, data: str) -> str:
@@ -180,28 +191,3 @@ def _refuse_folders(path: Path, *kinds: list[str]) -> None:
         if not re.fullmatch(r"\w[\w.+-]*", name):
             expected = "letters, digits and . _ + - in names"
             raise InputError("no name for a folder", where=path, expected=expected, got=name, code="bad_experiment")
-
-
-def _require_known(path: Path, what: str, named: list[str], skills: Mapping[str, Any]) -> None:
-    """A method is run on skills of its own matrix."""
-    if unknown := sorted(set(named) - set(skills)):
-        expected, got = ", ".join(skills), ", ".join(unknown)
-        raise InputError(f"{what}: no such skills", where=path, expected=expected, got=got, code="bad_experiment")
-
-
-def _require(path: Path, what: str, settings: Any, known: Mapping[str, Any], needed: set[str]) -> None:
-    if not isinstance(settings, dict):
-        raise InputError(f"{what} is not a table", where=path, code="bad_experiment")
-    unknown, missing = sorted(set(settings) - set(known)), sorted(needed - set(settings))
-    if unknown or missing:
-        raise InputError(
-            f"{what}: unknown or missing settings",
-            where=path,
-            expected=", ".join(sorted(known)),
-            got=", ".join([*(f"{name}?" for name in unknown), *(f"no {name}" for name in missing)]),
-            code="bad_experiment",
-        )
-    for key, value in settings.items():
-        fits, expected = known[key]
-        if not fits(value):
-            raise InputError(f"{what}: {key}", where=path, expected=expected, got=value, code="bad_experiment")

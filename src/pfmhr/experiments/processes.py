@@ -23,15 +23,15 @@ from pfmhr.foreign import parse_json, read_json
 RESULT, METRICS, BEGUN = "result.json", "metrics.jsonl", "run.json"
 """Files of a tracking run. Their names are repeated here because with their homes comes torch, and nothing here
 computes: not what starts cells, and not the workers of a cluster."""
-LOG, CELL, FAILED = "console.log", "cell.json", "failed.json"
+LOG, CELL, FAILED, SPEC = "console.log", "cell.json", "failed.json", "spec.json"
 ROUND = 5.0
 """Seconds after which outcomes are handed on even if there are none: time to show progress."""
 PATIENCE = 600.0
 """Seconds that interrupted cells have for the end of their iteration and its checkpoint, which is minutes for thousands
 of environments; another Ctrl-C ends the wait."""
 _CELL = (
-    "import sys; sys.path[:] = [place for place in sys.path if place]; import runpy; "
-    "runpy.run_module('pfmhr.experiments.cell', run_name='__main__', alter_sys=True)"
+    "import sys; sys.path[:] = [place for place in sys.path if place]; "
+    "from pfmhr.experiments.cell import main; sys.exit(main())"
 )
 """What a cell's Python runs: with ``-m`` it would take modules from the folder we are run in, such as a random.py."""
 PASSING = ("unexpected", "locked", "")
@@ -60,7 +60,7 @@ class Setting:
     data: Path | None = None
     """Where its clips are, if not there. What a run is does not depend on it."""
     program: tuple[str, ...] = ()
-    """What stands before a cell's command line; ``pfmhr`` in this Python unless said."""
+    """What is called with a cell's spec file, directory and threads; :mod:`pfmhr.experiments.cell` if empty."""
 
     def start(self, cell: Cell, attempt: int) -> Attempt:
         """A process of its own for a cell, on one thread."""
@@ -69,12 +69,13 @@ class Setting:
         if is_summary(out):  # of fewer samples, with no checkpoint to go on from
             (out / RESULT).unlink()
         write_json(out / CELL, cell.settings)
+        cell.spec(self.data).write(out / SPEC)
         (out / FAILED).unlink(missing_ok=True)
         said = tempfile.TemporaryFile()  # noqa: SIM115  read and closed when the process has ended
         program = self.program or (sys.executable, "-c", _CELL)
         with (out / LOG).open("a") as log:
             process = subprocess.Popen(
-                [*program, *cell.arguments(out, threads=1, data=self.data), "--json"],
+                [*program, str(out / SPEC), str(out), "1"],
                 stdin=subprocess.PIPE,  # held open for as long as we live; see cell.py
                 stdout=said,
                 stderr=log,

@@ -89,7 +89,11 @@ def _refuse_unknown(kind: Any, content: Any, what: str, code: str) -> None:
         if name not in known:
             error = unknown_name(f"entry of {what}:", str(name), known)
             raise InputError(error.what, fix=error.fix, code=code)
-        for inner in (hints[name], *get_args(hints[name])):
-            if is_dataclass(inner):
-                for part in value if isinstance(value, list) else (value,):
-                    _refuse_unknown(inner, part, f"{what}, {name}", code)
+        for inner in _dataclasses_in(hints[name]):
+            for part in value if isinstance(value, list) else (value,):
+                _refuse_unknown(inner, part, f"{what}, {name}", code)
+
+
+def _dataclasses_in(hint: Any) -> list[Any]:
+    """Those that a type is made of, as ``tuple[Box, ...] | None`` is of ``Box``."""
+    return [hint] if is_dataclass(hint) else [found for part in get_args(hint) for found in _dataclasses_in(part)]

@@ -17,7 +17,7 @@ from pfmhr.learning.logging import METRICS
 
 GIVEN_UP = "given_up.json"
 """Settings of a run that failed before its first checkpoint: :data:`RUN` by another name."""
-LEFT = {".lock", GIVEN_UP, "pairs", "cell.json", "console.log", "failed.json"}
+LEFT = {".lock", GIVEN_UP, "pairs", "cell.json", "spec.json", "console.log", "failed.json"}
 """What may lie in a directory before a run is begun there: the settings of one that was given up, the pairs of a
 distance field, and what an experiment writes about a cell before it starts it."""
 LOGS = {METRICS, "tensorboard"}

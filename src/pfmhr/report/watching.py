@@ -12,8 +12,8 @@ from pfmhr.prior import PosePrior
 from pfmhr.report.curves import TINTS, score_curves
 from pfmhr.report.page import Player
 from pfmhr.robots import Robot
-from pfmhr.tracking.episode import Episode, record_episode
 from pfmhr.tracking.runs import TrackerRun
+from pfmhr.tracking.watch.episode import Episode, record_episode
 from pfmhr.viewer.lineup import Part
 from pfmhr.viewer.recording import record
 from pfmhr.viewer.takes import Judge, Take, episode_takes, motion_takes

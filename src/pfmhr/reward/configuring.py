@@ -71,6 +71,21 @@ def places_of(settings: type) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def owners_of_settings() -> dict[str, type]:
+    """The dataclass that has each single setting of the modulators of the table, by the setting's last name.
+
+    Where several have one of that name, it is that of the first row.
+    """
+    found: dict[str, type] = {}
+    for row in MODULATORS.values():
+        for name, place in places_of(row.settings).items():
+            owner = row.settings
+            for part in place[:-1]:
+                owner = get_type_hints(owner)[part]
+            found.setdefault(name, owner)
+    return found
+
+
 def refuse_idle(name: str, given: Mapping[str, str]) -> None:
     """Refuse settings without effect: they would make the same modulator under another name.
 

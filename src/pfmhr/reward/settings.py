@@ -76,7 +76,9 @@ class DistanceReward:
     bad: float = 0.4
     """rad from the corpus from which on a pose is as bad as it gets; more for a sparse corpus."""
     alpha: float = 0.5
+    """Strength of the factor exp(−α·s)."""
     weight: float = 0.2
+    """Weight of what is added."""
 
     def __post_init__(self) -> None:
         known = self.good in ("dynamic", "static") and self.combine in ("multiply", "add")

@@ -120,6 +120,13 @@ class Robot:
                 raise unknown_name(f"joint of robot '{self.name}'", name, self.joint_names)
         return [position[name] for name in names]
 
+    def body_indices(self, names: tuple[str, ...] | list[str]) -> list[int]:
+        """Positions of ``names`` in this robot's body order, the root being 0."""
+        for name in names:
+            if name not in self.body_names:
+                raise unknown_name(f"body of robot '{self.name}'", name, self.body_names)
+        return [self.body_names.index(name) for name in names]
+
     @cached_property
     def breadth_first_names(self) -> tuple[str, ...]:
         """The same joints level by level down the tree: the order of Isaac Gym and Isaac Lab files."""

@@ -26,7 +26,7 @@ from pfmhr.reward.settings import CalibratedSettings
 from pfmhr.reward.transitions import moving_transitions
 from pfmhr.robots import Robot
 from pfmhr.score import PoseGeometryScore
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
 from pfmhr.tracking.runs import TrackerRun
 
 SOON = 6
@@ -152,14 +152,15 @@ def roll_out(
         noise = torch.randn(mean.shape, generator=generator)
         observations, _, dones, extras = environment.step(mean + deviation * noise)
         error = environment.body_error.mean(dim=1)
-        kept.append({**extras["tracking"], "error": error, "failed": extras["failed"], "done": dones})
+        made = extras["transitions"]
+        poses = (made.previous_pose, made.state.joint_pos)
+        kept.append((*poses, made.clip, error, made.valid, extras["failed"], dones))
     environment.simulation.close()
-    every = {name: torch.stack([step[name] for step in kept]) for name in kept[0]}
-    soon = lost_soon(every["failed"], every["done"])
+    *told, valid, failed, done = map(torch.stack, zip(*kept, strict=True))
     # Of the last fifth of a second nobody knows what would have become.
-    used = every["valid"] & (torch.arange(steps) < steps - SOON)[:, None]
-    before, after, motion, error = (every[name][used] for name in ("previous_pose", "pose", "motion", "error"))
-    return Rollout(before, after, motion, error, soon[used])
+    used = valid & (torch.arange(steps) < steps - SOON)[:, None]
+    before, after, motion, error = (values[used] for values in told)
+    return Rollout(before, after, motion, error, lost_soon(failed, done)[used])
 
 
 def lost_soon(failed: Tensor, done: Tensor) -> Tensor:

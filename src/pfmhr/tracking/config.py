@@ -11,6 +11,7 @@ from pfmhr.learning.limits import require_numbers
 from pfmhr.reward.configuring import settings_of, with_changes
 from pfmhr.robots import Robot
 from pfmhr.sim import Box
+from pfmhr.tracking.rewards.available import require_reward
 
 
 @dataclass(frozen=True)
@@ -18,9 +19,13 @@ class EnvironmentConfig:
     """What a policy sees, does and is ended by. Defaults: what learns fastest on two cores."""
 
     environments: int = 256
+    """Robots simulated at once."""
     episode_seconds: float = 10.0
+    """s that an episode lasts at most."""
     physics_rate: float = 120.0
+    """Physics steps per second."""
     control_rate: float = 30.0
+    """Control steps per second."""
     observation: Literal["local", "world"] = "local"
     """local: 170 numbers in the root's frame, the next reference frame only; world: MimicKit's, three frames ahead."""
     actions: Literal["residual", "absolute"] = "residual"
@@ -32,16 +37,16 @@ class EnvironmentConfig:
     termination_distance: float = 0.5
     """m between any body and its reference that ends a training episode."""
     contacts: tuple[str, ...] | None = None
-    """Bodies that may touch the ground; the skill's unless said; none named switches the test off."""
+    """Bodies that may touch the ground; none: the skill's. An empty list switches the test off."""
     boxes: tuple[Box, ...] | None = None
-    """Static boxes; the skill's unless said."""
+    """Static boxes; none: the skill's."""
     weights: tuple[float, ...] = ()
-    """How much of the samples, or of the episodes, each of several clips gets; equally much unless said."""
+    """How much of the samples, or of the episodes, each of several clips gets; none: equally much."""
     balanced: bool = True
     """Whether clips share the samples. Otherwise they share the episodes, and those of a hard clip soon end: of
     five clips one then got 40 % of the samples and the two hardest 7 and 8 %."""
     key_bodies: tuple[str, ...] | None = None
-    """Bodies of the world observation and of DeepMimic's reward; default: the robot's, see ``Robot.roles``."""
+    """Bodies of the world observation and of DeepMimic's reward; none: the robot's, see ``Robot.roles``."""
 
     def __post_init__(self) -> None:
         if self.environments < 1 or not 1 <= self.episode_seconds * self.control_rate < math.inf:
@@ -66,26 +71,40 @@ class AgentConfig:
     steps: int = 24
     """Control steps per environment and iteration."""
     hidden: tuple[int, ...] = (256, 128)
+    """Sizes of the hidden layers of actor and critic."""
     activation: str = "elu"
+    """Activation function of both."""
     actor_output_scale: float = 0.01
+    """Bound of the first weights of the actor's output layer."""
     std: float = 0.25
+    """Standard deviation of the actions at the start."""
     learn_std: bool = True
+    """Whether that deviation is learned."""
     normaliser_samples: int | None = None
-    """Observations the normaliser learns from; all unless said."""
+    """Observations the normaliser learns from; none: all."""
     observation_clip: float = 10.0
+    """Normalised observations are cut here."""
     discount: float = 0.99
+    """γ: what a reward is worth a step later."""
     trace: float = 0.95
     """λ of generalised advantage estimation."""
     clip: float = 0.2
+    """PPO's bound of the probability ratio, on both sides of 1."""
     advantage_clip: float = 4.0
+    """Normalised advantages are cut here."""
     entropy: float = 0.002
+    """Weight of the policy's entropy, which rewards exploration."""
     entropy_until: int | None = None
-    """Samples after which exploration is no longer rewarded; it always is unless said. Several clips need more of it,
+    """Samples after which exploration is no longer rewarded; none: it always is. Several clips need more of it,
     and less once they are known: noise that the policy keeps costs it its balance."""
     gradient_norm: float = 1.0
+    """Longer gradients are cut to this norm."""
     epochs: int = 5
+    """Passes over each rollout."""
     minibatches: int = 4
+    """Parts that a rollout is split into in each pass."""
     learning_rate: float = 1e-3
+    """Rate of Adam at the start."""
     desired_kl: float = 0.1
     """Target of the adaptive rate. With few samples per iteration 0.01 pins the rate so low that nothing is learned,
     and with 0.05 a spin kick takes twice as long."""
@@ -93,7 +112,7 @@ class AgentConfig:
     """When the rate adapts. With every minibatch, as in rsl_rl, it swings between its bounds with few samples: what
     moved the policy too far still counts for all that is left of the iteration. Once an iteration it is steady."""
     critic_rate: float | None = None
-    """Learning rate of the critic; the policy's adaptive one unless said."""
+    """Learning rate of the critic; none: the policy's adaptive one."""
     scale_rewards: bool = True
     """Divide rewards by rsl_rl's running deviation of their discounted sum (which goes on over the ends of episodes): a
     discriminator's scale drifts. Of several clips each first has its own mean for a unit: the discriminator gives
@@ -126,12 +145,19 @@ class SeparateUpdates:
     """MimicKit's updates: plain SGD with momentum, minibatches in multiples of the number of environments."""
 
     actor_epochs: int = 5
+    """Passes of the actor over each rollout."""
     actor_batch: int = 4
+    """Steps of all environments in a minibatch of the actor."""
     actor_rate: float = 1e-4
+    """Learning rate of the actor."""
     critic_epochs: int = 2
+    """Passes of the critic."""
     critic_batch: int = 2
+    """Steps of all environments in a minibatch of the critic."""
     critic_rate: float = 1e-4
+    """Learning rate of the critic."""
     momentum: float = 0.9
+    """Of both optimisers."""
     action_bound: float = 10.0
     """Weight of the squared distance of mean actions beyond ±1."""
 
@@ -147,21 +173,33 @@ class AdversaryConfig:
     """ADD's differential discriminator."""
 
     hidden: tuple[int, ...] = (256, 128)
+    """Sizes of the discriminator's hidden layers."""
     optimiser: Literal["adamw", "sgd"] = "adamw"
+    """What it learns by."""
     learning_rate: float = 3e-4
+    """Its learning rate."""
     momentum: float = 0.9
+    """Of sgd."""
     weight_decay: float = 1e-4
+    """Decay of its weights."""
     epochs: int = 2
+    """Passes over each rollout."""
     minibatches: int = 4
+    """Parts that a rollout is split into in each pass."""
     replay: int = 100_000
+    """Earlier differences that it goes on learning from."""
     replay_samples: int = 1_000
     """Random differences of a rollout that enter a replay that is full."""
     logit_regularisation: float = 0.01
+    """Weight of the squared weights of its last layer."""
     gradient_penalty: float = 2.0
+    """Weight of its squared slope."""
     reward_scale: float = 2.0
+    """Factor on the reward."""
     difference_clip: float | None = 10.0
-    """Differences, of which velocities are the largest, are cut here; never if None, as in MimicKit."""
+    """Differences, of which velocities are the largest, are cut here; none: never, as in MimicKit."""
     normaliser_samples: int = 100_000_000
+    """Differences the normaliser learns from."""
     joints: Literal["angles", "rotations"] = "angles"
     """How joints enter the difference: one angle each, or six numbers each as in MimicKit."""
 
@@ -184,7 +222,7 @@ class ModulatorConfig:
     settings: Any = None
     """The kind's own: a dataclass (plain data becomes one); its defaults for None."""
     fade: int | None = None
-    """Samples over which α falls to zero, evenly; it stays as it is unless said."""
+    """Samples over which α falls to zero, evenly; none: it stays."""
 
     def __post_init__(self) -> None:
         require_numbers(self, at_least_one=("fade",))
@@ -208,18 +246,22 @@ class TrackerConfig:
     agent: AgentConfig = field(default_factory=AgentConfig)
     adversary: AdversaryConfig = field(default_factory=AdversaryConfig)
     modulator: ModulatorConfig = field(default_factory=ModulatorConfig)
-    reward: Literal["add", "deepmimic"] = "add"
+    reward: str = "add"
+    """A name of :data:`pfmhr.tracking.rewards.REWARDS`, or your own as ``package.module:Class``."""
+    reward_settings: dict[str, Any] = field(default_factory=dict, hash=False)
+    """Settings of your own reward, by name."""
     samples: int = 2_000_000
     seed: int = 0
     evaluate_every: int = 20
     """Iterations between evaluations."""
     evaluation_episodes: int = 64
     horizons: tuple[float, ...] = ()
-    """s that evaluated episodes last, the first being what learning is judged by; as in training unless said."""
+    """s that evaluated episodes last, the first being what learning is judged by; none: as in training."""
     checkpoint_every: int = 25
     """Iterations between checkpoints."""
 
     def __post_init__(self) -> None:
+        require_reward(self.reward)
         require_numbers(self, at_least_one=("samples", "evaluate_every", "evaluation_episodes", "checkpoint_every"))
         if self.agent.separate is None and self.agent.minibatches > self.samples_per_iteration:
             got = f"{self.agent.minibatches} of {self.samples_per_iteration} samples"

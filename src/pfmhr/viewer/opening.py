@@ -67,7 +67,7 @@ def open_run(
     run: TrackerRun, prior: PosePrior | None, clip: int, start: float, seconds: float, shadows: bool
 ) -> Opened:
     """One episode of a tracker; judged as in its training where a prior took part in that, and none is named."""
-    from pfmhr.tracking.episode import record_episode
+    from pfmhr.tracking.watch.episode import record_episode
 
     used = run.config.modulator
     judge_prior, how = prior, {}

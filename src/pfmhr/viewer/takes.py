@@ -22,7 +22,7 @@ from pfmhr.score import PoseGeometryScore
 from pfmhr.sim import Box
 
 if TYPE_CHECKING:
-    from pfmhr.tracking.episode import Episode
+    from pfmhr.tracking.watch.episode import Episode
 
 Floats = NDArray[np.float64]
 

@@ -16,11 +16,11 @@ from pfmhr.learning.state import save_state
 from pfmhr.motion.embedded import embedded_motion
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import AgentConfig, EnvironmentConfig, TrackerConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.networks import TrackerNetwork
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.ppo.networks import TrackerNetwork
 from pfmhr.tracking.runs import TrackerRun
+from pfmhr.tracking.runs.training import CHECKPOINT
 from pfmhr.tracking.settings import tracker_config_from_json
-from pfmhr.tracking.training import CHECKPOINT
 from tests.fuzz.documents import JSON_TREE, TEXT, to_json
 from tests.fuzz.drafts import Stage, at, develop
 from tests.fuzz.kinds import Kind

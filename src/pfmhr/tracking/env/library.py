@@ -20,7 +20,7 @@ from pfmhr.motion.cycle import closed, repeats
 from pfmhr.motion.resampling import sample
 from pfmhr.robots import Robot
 from pfmhr.robots.kinematics import body_poses
-from pfmhr.tracking.rotations import slerp
+from pfmhr.tracking.env.rotations import compose, inverse, turn_vector
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,18 @@ class Frames:
         """MuJoCo's positions ``(N, 7 + J)`` and velocities ``(N, 6 + J)``."""
         positions = torch.cat([self.root_pos, self.root_quat, self.joint_pos], dim=1)
         return positions, torch.cat([self.root_velocity, self.root_spin, self.joint_vel], dim=1)
+
+
+@dataclass(frozen=True)
+class BodyMotion:
+    """How all bodies are turned and move; world frame, at the moment ``body_pos`` is of."""
+
+    quat: Tensor
+    """(N, B, 4) wxyz."""
+    velocity: Tensor
+    """(N, B, 3) m/s."""
+    spin: Tensor
+    """(N, B, 3) rad/s."""
 
 
 class MotionLibrary:
@@ -128,28 +140,12 @@ class MotionLibrary:
         row, cycles = self._locate(clip, frame.clamp(min=0))
         return self._table.root_pos[row] + cycles[:, None] * self._travelled[clip], self._table.body_pos[row]
 
-    def lookup(self, clip: Tensor, time: Tensor) -> Frames:
-        """The reference at any times ``(N,)`` in s: linear, orientations by slerp, velocities of the frame before."""
-        position = (time.double() * self.rate).clamp(min=0.0)
-        frame = (position + 1e-3).floor()  # times of whole frames are rarely exact, in float32 least of all
-        blend = (position - frame).float()
-        before, after = self.at(clip, frame.long()), self.at(clip, frame.long() + 1)
-        mixed: dict[str, Tensor] = {}
-        for field in fields(Frames):
-            low, high = getattr(before, field.name), getattr(after, field.name)
-            share = blend.view(-1, *[1] * (low.ndim - 1))
-            if field.name.endswith("quat"):
-                mixed[field.name] = slerp(low, high, share)
-            elif field.name.endswith("pos"):
-                mixed[field.name] = low + share * (high - low)
-            else:
-                mixed[field.name] = low
-        return Frames(**mixed)
-
-    def body_velocities(self, clip: Tensor, frame: Tensor) -> Tensor:
-        """(N, B, 3) m/s in the world, from a frame to the next."""
-        (root, bodies), (next_root, next_bodies) = self.bodies(clip, frame), self.bodies(clip, frame + 1)
-        return self.rate * (next_root[:, None] + next_bodies - root[:, None] - bodies)
+    def body_motion(self, clip: Tensor, frame: Tensor) -> BodyMotion:
+        """How all bodies are turned, and move from this frame to the next."""
+        now, then = self.at(clip, frame), self.at(clip, frame.clamp(min=0) + 1)
+        moved = (then.root_pos - now.root_pos)[:, None] + then.body_pos - now.body_pos
+        turned = turn_vector(compose(then.body_quat, inverse(now.body_quat)))
+        return BodyMotion(now.body_quat, self.rate * moved, self.rate * turned)
 
     def ended(self, clip: Tensor, frame: Tensor) -> Tensor:
         """(N,) whether a clip that does not loop has come to its end."""

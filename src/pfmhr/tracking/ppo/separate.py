@@ -12,7 +12,7 @@ from torch import Tensor
 from pfmhr.tracking.config import SeparateUpdates
 
 if TYPE_CHECKING:
-    from pfmhr.tracking.algorithm import TrackerPPO
+    from pfmhr.tracking.ppo.algorithm import TrackerPPO
 
 
 class SeparateOptimisers:

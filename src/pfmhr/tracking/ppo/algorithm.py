@@ -1,4 +1,4 @@
-"""PPO whose rewards are made after the rollout: by the discriminator, scaled by the prior."""
+"""PPO whose rewards are made after the rollout: by a tracking reward, scaled by the prior."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from tensordict import TensorDict
 from torch import Tensor
 
 from pfmhr.reward import Fading, Modulator
-from pfmhr.tracking.adversary import Adversary
-from pfmhr.tracking.balance import ClipMeans
 from pfmhr.tracking.config import TrackerConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.networks import TrackerNetwork
-from pfmhr.tracking.separate import SeparateOptimisers
+from pfmhr.tracking.env.balance import ClipMeans
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.transitions import Transitions
+from pfmhr.tracking.ppo.networks import TrackerNetwork
+from pfmhr.tracking.ppo.separate import SeparateOptimisers
+from pfmhr.tracking.rewards import make_reward
 
 LOWEST_RATE, HIGHEST_RATE = 1e-5, 1e-2
 """Bounds of an adaptive learning rate, as in rsl_rl."""
 
 
 class TrackerPPO(PPO):
-    """rsl_rl's PPO with ADD's discriminator and a modulator of the tracking reward."""
+    """rsl_rl's PPO with a tracking reward and a modulator of it, both for whole rollouts."""
 
     def __init__(self, environment: TrackingEnvironment, config: TrackerConfig, modulator: Modulator) -> None:
         observations, agent = environment.get_observations(), config.agent
@@ -53,11 +54,11 @@ class TrackerPPO(PPO):
         if agent.critic_rate is not None:
             self._hold_critic_rate(agent.critic_rate)
         self.config, self.modulator, self.dt = config, modulator, environment.dt
-        self._steps: list[dict[str, Tensor]] = []
+        self._steps: list[Transitions] = []
+        self._time_outs: list[Tensor] = []
         self._units = ClipMeans(len(environment.library), memory=10_000)
         self._scale = EmpiricalDiscountedVariationNormalization([1], gamma=agent.discount)
-        width = self._difference_width(environment)
-        self.adversary = Adversary(width, config.adversary) if config.reward == "add" else None
+        self.reward = make_reward(config, environment.robot)
         self._separate = SeparateOptimisers(self, agent.separate) if agent.separate else None
         self._learn_normalisation(observations["policy"])
         self._ready = len(environment.library) == 1
@@ -73,65 +74,54 @@ class TrackerPPO(PPO):
         self.optimizer = torch.optim.Adam(groups, lr=self.learning_rate)
         self.optimizer.register_step_pre_hook(lambda optimiser, *_: optimiser.param_groups[1].update(lr=rate))
 
-    @staticmethod
-    def _difference_width(environment: TrackingEnvironment) -> int:
-        joints, bodies = environment.num_actions, environment.body_pos.shape[1]
-        per_joint = 1 if environment.difference_axes is None else 6
-        return 15 + joints * (per_joint + 1) + 3 * (bodies - 1)
-
     def process_env_step(self, obs: TensorDict, rewards: Tensor, dones: Tensor, extras: dict[str, Any]) -> None:
-        """Keep what the rewards will be made of; what the environment gave is DeepMimic's."""
-        ours = extras["rewards"] if self.adversary is None else {}
-        parts = {f"reward_{name}": part for name, part in ours.items()}
-        self._steps.append({**extras["tracking"], **parts, "time_outs": extras["time_outs"]})
+        """Keep what the rewards will be made of."""
+        self._steps.append(extras["transitions"])
+        self._time_outs.append(extras["time_outs"])
         super().process_env_step(obs, rewards, dones, {})
 
     def compute_returns(self, obs: TensorDict) -> None:
         """Rewards of the whole rollout at once, then returns and advantages."""
-        kept = {name: torch.cat([step[name] for step in self._steps]) for name in self._steps[0]}
-        rollout = (len(self._steps), -1)
-        tracking = self._tracking_reward(kept)
-        self.figures |= {name: float(part.mean()) for name, part in kept.items() if name.startswith("reward_")}
+        steps, rollout = len(self._steps), Transitions.joined(self._steps)
+        # How well each transition followed its reference.
+        tracking = self.reward.compute(rollout)
+        self.figures |= {f"reward_{name}": value for name, value in self.reward.statistics().items()}
         self.figures |= {"reward_tracking": float(tracking.mean()), "reward_tracking_std": float(tracking.std())}
-        begun = time.perf_counter()
-        factor = self.modulator(
-            kept["previous_pose"],
-            kept["pose"],
-            self.dt,
-            motion_id=kept["motion"],
-            valid=kept["valid"],
-            reference_pose=kept["reference_pose"],
-        )
-        rewards = torch.where(kept["valid"], self.modulator.combine(tracking, factor), 0.0)
-        self.seconds["modulator"] += time.perf_counter() - begun
-        self.figures |= {f"modulator_{name}": value for name, value in self.modulator.statistics().items()}
+        # What the prior makes of that; a simulation that exploded earns nothing.
+        rewards = torch.where(rollout.valid, self._modulated(tracking, rollout), 0.0)
         self.figures |= {"reward": float(rewards.mean())}
+        # In units that do not drift.
         if self.config.agent.scale_rewards and self._ready:
-            self._units.learn(kept["motion"][kept["valid"]], tracking[kept["valid"]])
-            rewards = rewards / self._units.relative()[kept["motion"]]
-            rewards = torch.cat([self._scale(step[:, None]).squeeze(1) for step in rewards.view(rollout)])
-        rewards = rewards + self.gamma * kept["time_outs"] * self.storage.values.flatten()
-        self.storage.rewards = rewards.view(*rollout, 1)
+            self._units.learn(rollout.clip[rollout.valid], tracking[rollout.valid])
+            rewards = rewards / self._units.relative()[rollout.clip]
+            rewards = torch.cat([self._scale(step[:, None]).squeeze(1) for step in rewards.view(steps, -1)])
+        # An episode that only ran out of time goes on in the critic's view.
+        rewards = rewards + self.gamma * torch.cat(self._time_outs) * self.storage.values.flatten()
+        self.storage.rewards = rewards.view(steps, -1, 1)
         super().compute_returns(obs)
         self.storage.advantages.clamp_(-self.config.agent.advantage_clip, self.config.agent.advantage_clip)
         self._steps.clear()
+        self._time_outs.clear()
         self.collected += len(tracking)
 
-    def _tracking_reward(self, kept: dict[str, Tensor]) -> Tensor:
-        """r^T of each transition ``(T·N,)``; the discriminator sees none of a simulation that exploded."""
-        if self.adversary is None:
-            return self.storage.rewards.flatten().clone()
-        settings, differences = self.config.adversary, kept["difference"]
-        if settings.difference_clip is not None:
-            differences = differences.clamp(-settings.difference_clip, settings.difference_clip)
-        self._differences = differences[kept["valid"]]
-        self.adversary.replay.push(self._differences, settings.replay_samples)
-        if not int(self.adversary.normaliser.count):
-            self.adversary.normaliser.learn(self._differences)  # nothing to divide by yet
-        return self.adversary.reward(differences)
+    def _modulated(self, tracking: Tensor, rollout: Transitions) -> Tensor:
+        """Tracking rewards ``(N,)`` as the modulator changes them."""
+        begun = time.perf_counter()
+        factor = self.modulator(
+            rollout.previous_pose,
+            rollout.state.joint_pos,
+            self.dt,
+            motion_id=rollout.clip,
+            valid=rollout.valid,
+            reference_pose=rollout.reference.joint_pos,
+        )
+        rewards = self.modulator.combine(tracking, factor)
+        self.seconds["modulator"] += time.perf_counter() - begun
+        self.figures |= {f"modulator_{name}": value for name, value in self.modulator.statistics().items()}
+        return rewards
 
     def update(self) -> dict[str, float]:
-        """One iteration of learning: policy and values, then the discriminator; returns mean figures.
+        """One iteration of learning: policy and values, then the tracking reward; returns mean figures.
 
         Of several clips the first rollout only teaches normalisers and discriminator: what an untrained discriminator
         gives, up to 25 times too much, would weigh on the rewards' unit for a million samples. A single clip is
@@ -139,20 +129,20 @@ class TrackerPPO(PPO):
         """
         begun = time.perf_counter()
         first, self._ready = not self._ready, True
+        # Policy and values.
         if self.config.agent.entropy_until is not None and self.collected > self.config.agent.entropy_until:
             self.entropy_coef = 0.0
         losses = {} if first else self._separate.update() if self._separate else super().update()
         self.storage.clear()
         if not first and not self._separate and self.config.agent.adapt == "iteration":
             self.figures["policy_kl"] = self._adapt_rate()
+        # Normalisers, only now: a policy that sees other numbers is another policy.
         self._learn_normalisation(self.storage.observations["policy"].flatten(0, 1))
         middle = time.perf_counter()
+        # The tracking reward.
         figures = {**self.figures, **{f"{name}_loss": value for name, value in losses.items()}}
         figures |= {"learning_rate": self.learning_rate, "action_std": float(self.actor.output_std.detach().mean())}
-        if self.adversary is not None:
-            figures |= self.adversary.update(self._differences)
-            if not first:  # whose differences it was given before their rewards
-                self.adversary.normaliser.learn(self._differences)
+        figures |= self.reward.learn(warm_up=first)
         self.seconds["policy"] += middle - begun
         self.seconds["discriminator"] += time.perf_counter() - middle
         self.figures = {}
@@ -181,9 +171,7 @@ class TrackerPPO(PPO):
 
     def not_finite(self) -> list[str]:
         """Names of weights and statistics in which something is not a number."""
-        modules = {"actor": self.actor, "critic": self.critic}
-        if self.adversary is not None:
-            modules |= {"discriminator": self.adversary.network, "normaliser": self.adversary.normaliser}
+        modules = {"actor": self.actor, "critic": self.critic, **self.reward.networks}
         return [
             f"{owner}.{name}"
             for owner, module in modules.items()
@@ -196,8 +184,7 @@ class TrackerPPO(PPO):
         state = super().save()
         if self._separate:
             state |= self._separate.state_dict()
-        if self.adversary is not None:
-            state["adversary"] = self.adversary.state_dict()
+        state["tracking_reward"] = self.reward.state_dict()
         state["reward_scale"] = self._scale.state_dict()
         if self._scale.disc_avg.avg is not None:
             state["reward_average"] = self._scale.disc_avg.avg
@@ -211,8 +198,7 @@ class TrackerPPO(PPO):
         super().load(loaded_dict, load_cfg, strict)
         if self._separate:
             self._separate.load_state_dict(loaded_dict)
-        if self.adversary is not None:
-            self.adversary.load_state_dict(loaded_dict["adversary"])
+        self.reward.load_state_dict(loaded_dict.get("tracking_reward", loaded_dict.get("adversary", {})))
         self._scale.load_state_dict(loaded_dict["reward_scale"])
         self._scale.disc_avg.avg = loaded_dict.get("reward_average")
         self._units.means = loaded_dict["clip_rewards"]

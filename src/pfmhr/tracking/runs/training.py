@@ -20,12 +20,13 @@ from pfmhr.results.evaluation import Evaluation, with_horizons
 from pfmhr.results.records import from_json, to_json
 from pfmhr.results.run_result import CONVERGED
 from pfmhr.robots import Robot
-from pfmhr.tracking.algorithm import TrackerPPO
 from pfmhr.tracking.config import TrackerConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.evaluation import Evaluator
+from pfmhr.tracking.env.environment import TrackingEnvironment
 from pfmhr.tracking.modulation import make_modulator
-from pfmhr.tracking.networks import Policy
+from pfmhr.tracking.ppo.algorithm import TrackerPPO
+from pfmhr.tracking.ppo.networks import Policy
+from pfmhr.tracking.rewards import reward_kind
+from pfmhr.tracking.runs.evaluation import Evaluator
 
 CHECKPOINT = "checkpoint.safetensors"
 UNSTABLE = 0.25
@@ -43,15 +44,13 @@ class Training:
     ) -> None:
         torch.manual_seed(config.seed)
         self.directory, self.config, self.motions = directory, config, tuple(motions)
-        rotations = config.adversary.joints == "rotations"
         self.environment = TrackingEnvironment(
             robot,
             motions,
             config.environment,
             seed=config.seed,
             threads=threads,
-            rotations=rotations,
-            deepmimic=config.reward == "deepmimic",
+            body_motion="body_motion" in reward_kind(config.reward).needs,
         )
         modulator = make_modulator(config.modulator, motions, self.environment.dt)
         self.algorithm = TrackerPPO(self.environment, config, modulator)

@@ -1,4 +1,4 @@
-"""What the policy sees, and what the discriminator compares."""
+"""What the policy sees."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from torch import Tensor
 
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.library import Frames
-from pfmhr.tracking.rotations import (
+from pfmhr.tracking.env.library import Frames
+from pfmhr.tracking.env.rotations import (
     compose,
     hinge_six_numbers,
     inverse,
@@ -41,6 +41,13 @@ class RobotState:
     """(N, J)."""
     body_pos: Tensor
     """(N, B, 3) relative to the root, one physics step ago: MuJoCo senses before it integrates."""
+
+    @staticmethod
+    def zeros(count: int, robot: Robot) -> RobotState:
+        """Nothing but zeros, to see what sizes follow."""
+        joints, bodies = robot.num_joints, len(robot.body_names)
+        shapes = ((3,), (4,), (joints,), (3,), (3,), (joints,), (bodies, 3))
+        return RobotState(*(torch.zeros(count, *shape) for shape in shapes))
 
 
 def local_observation(state: RobotState, target: Frames, last_action: Tensor) -> Tensor:
@@ -112,19 +119,3 @@ def observation_layout(config: EnvironmentConfig, robot: Robot) -> list[tuple[st
     layout += [("joint_rotation", 6 * joints), ("joint_vel", joints), ("key_body_pos", keys)]
     widths = {"root_pos": 3, "root_rotation": 6, "joint_rotation": 6 * joints, "key_body_pos": keys}
     return layout + [(f"{ahead}_{name}", width) for ahead in AHEAD for name, width in widths.items()]
-
-
-def difference(state: RobotState, reference: Frames, body_pos: Tensor, axes: Tensor | None) -> Tensor:
-    """Reference minus robot, as ADD's discriminator sees it; ``axes`` if joints enter as rotations.
-
-    ``body_pos`` ``(N, B, 3)``: the reference bodies at the moment ``state.body_pos`` is of.
-    """
-    count = len(state.root_pos)
-
-    def features(moment: RobotState | Frames, bodies: Tensor) -> Tensor:
-        joints = moment.joint_pos if axes is None else hinge_six_numbers(moment.joint_pos, axes).view(count, -1)
-        spin = rotate(moment.root_quat, moment.root_spin)
-        parts = [moment.root_pos, six_numbers(moment.root_quat), joints, bodies[:, 1:].reshape(count, -1)]
-        return torch.cat([*parts, moment.root_velocity, spin, moment.joint_vel], dim=1)
-
-    return features(reference, body_pos) - features(state, state.body_pos)

@@ -13,7 +13,7 @@ from pfmhr.errors import InputError
 from pfmhr.robots import Robot
 from pfmhr.robots.kinematics import heading
 from pfmhr.sim import Box
-from pfmhr.tracking.environment import TrackingEnvironment
+from pfmhr.tracking.env.environment import TrackingEnvironment
 from pfmhr.tracking.runs import TrackerRun
 
 Positions = NDArray[np.float64]

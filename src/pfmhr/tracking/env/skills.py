@@ -50,7 +50,7 @@ def skill_of(names: tuple[str, ...], boxes_given: bool = False) -> Skill:
         raise InputError(
             "clips that need boxes cannot be tracked together with others",
             got=", ".join(boxed),
-            fix="Train each alone, or say which boxes there are: --set environment.boxes=[] for none.",
+            fix="Train each alone, or say which boxes there are: --environment.boxes '[]' for none.",
             code="bad_config",
         )
     return Skill(limbs=())

@@ -13,8 +13,8 @@ from PIL import Image, ImageDraw
 
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder, write_atomically
-from pfmhr.tracking.episode import Episode
-from pfmhr.tracking.pictures import BLUE, Frame, Painter, sketch, stage, working_backend
+from pfmhr.tracking.watch.episode import Episode
+from pfmhr.tracking.watch.pictures import BLUE, Frame, Painter, sketch, stage, working_backend
 
 RED = (0.8, 0.1, 0.1)
 HOLD = 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -13,16 +14,15 @@ from rsl_rl.env import VecEnv
 from tensordict import TensorDict
 from torch import Tensor
 
-from pfmhr.errors import unknown_name
 from pfmhr.motion import Motion
 from pfmhr.robots import Robot
 from pfmhr.sim import BatchedSimulation, Scene, SceneConfig
-from pfmhr.tracking.balance import ClipMeans
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.deepmimic import deepmimic_terms, joint_weights
-from pfmhr.tracking.library import Frames, MotionLibrary
-from pfmhr.tracking.observations import RobotState, difference, local_observation, world_observation
-from pfmhr.tracking.skills import Skill, skill_of
+from pfmhr.tracking.env.balance import ClipMeans
+from pfmhr.tracking.env.library import BodyMotion, Frames, MotionLibrary
+from pfmhr.tracking.env.observations import RobotState, local_observation, world_observation
+from pfmhr.tracking.env.skills import Skill, skill_of
+from pfmhr.tracking.env.transitions import Transitions
 
 FAR = 10.0
 """m that a body of a robot that exploded counts as away."""
@@ -42,9 +42,9 @@ def _one_thread() -> Iterator[None]:
 class TrackingEnvironment(VecEnv):
     """Steps robots towards joint targets, ends episodes that are lost, starts new ones on the reference.
 
-    Each step's ``extras["tracking"]`` holds what rewards are made of: ``difference``, ``previous_pose``,
-    ``pose``, ``reference_pose``, ``motion`` and ``valid``, all of before any reset. Where a simulation exploded,
-    ``valid`` is False and the difference zero.
+    It gives no reward: each step's ``extras["transitions"]`` holds what rewards are made of, as
+    :class:`~pfmhr.tracking.env.transitions.Transitions`, and a
+    :class:`~pfmhr.tracking.rewards.TrackingReward` makes them.
     """
 
     def __init__(
@@ -55,14 +55,10 @@ class TrackingEnvironment(VecEnv):
         *,
         seed: int = 0,
         threads: int | None = None,
-        rotations: bool = False,
-        deepmimic: bool = True,
+        body_motion: bool = False,
         library: MotionLibrary | None = None,
     ) -> None:
-        """``rotations``: joints enter the difference as rotations. ``library``: to share one between environments.
-
-        ``deepmimic``: whether steps return DeepMimic's reward; zeros otherwise, for those who make their own.
-        """
+        """``body_motion``: whether steps emit how all bodies are turned and move. ``library``: to share one."""
         self.cfg = self.config = config = config or EnvironmentConfig()
         self.robot, self.device = robot, torch.device("cpu")
         skill = skill_of(tuple(motion.name for motion in motions), boxes_given=config.boxes is not None)
@@ -71,30 +67,33 @@ class TrackingEnvironment(VecEnv):
         self.termination_distance = min(config.termination_distance, stricter)
         self.library = library or MotionLibrary(robot, motions, config.physics_rate, config.weights or None)
         boxes = skill.boxes if config.boxes is None else config.boxes
-        physics = SceneConfig(config.physics_rate, config.control_rate, boxes, frames=("position", "orientation"))
+        frames = ("position", "orientation", *(("linear_velocity", "angular_velocity") if body_motion else ()))
+        physics = SceneConfig(config.physics_rate, config.control_rate, boxes, frames=frames)
         scene = Scene(robot, physics)
         self.num_envs, self.num_actions = config.environments, robot.num_joints
         self.simulation = BatchedSimulation(scene, self.num_envs, threads)
         self.substeps, self.dt = scene.config.substeps, 1.0 / config.control_rate
         self.max_episode_length = config.episode_steps
+        self._body_motion = body_motion
         self.generator = torch.Generator().manual_seed(seed)
         self._state = torch.from_numpy(self.simulation.state)  # a view: what MuJoCo writes, torch reads
         self._bodies = torch.from_numpy(self.simulation.frames("position"))
         self._forbidden = _forbidden(robot, skill.contacts(robot) if config.contacts is None else config.contacts)
-        self._keys = _rows(robot, config.key_bodies_of(robot))
+        self._keys = torch.tensor(robot.body_indices(config.key_bodies_of(robot)), dtype=torch.long)
         self.axes = torch.from_numpy(robot.joint_axes)
-        self.difference_axes = self.axes if rotations else None
-        self._joint_weights = joint_weights(robot.joint_names)
-        self._deepmimic = deepmimic
         self.residual_scale, self.absolute_scale = _action_scales(robot, config)
+        self._make_buffers()
+        self.reset()
+
+    def _make_buffers(self) -> None:
+        """Where every environment stands."""
         self.clip = torch.zeros(self.num_envs, dtype=torch.long)
         self.frame = torch.zeros(self.num_envs, dtype=torch.long)
         self.episode_length_buf = torch.zeros(self.num_envs, dtype=torch.long)
         self.last_action = torch.zeros(self.num_envs, self.num_actions)
-        self.body_pos = torch.zeros(self.num_envs, len(robot.body_names), 3)
+        self.body_pos = torch.zeros(self.num_envs, len(self.robot.body_names), 3)
         self._lengths = ClipMeans(len(self.library), memory=500)
         self.counts = {"exploded": 0, "contact": 0, "distance": 0, "finished": 0, "timed_out": 0}
-        self.reset()
 
     # Starting
 
@@ -160,35 +159,44 @@ class TrackingEnvironment(VecEnv):
     @_one_thread()
     def step(self, actions: Tensor) -> tuple[TensorDict, Tensor, Tensor, dict[str, Any]]:
         """One control step of every environment; lost and finished ones start anew."""
+        # Move the robots and their references on by one control step.
         previous = self.robot_state().joint_pos
         exploded = torch.from_numpy(self.simulation.step(self.joint_targets(actions).numpy()))
         self.frame += self.substeps
         self.episode_length_buf += 1
         self.last_action.copy_(actions)
+        # Compare them. Bodies are sensed one physics step ago, so theirs is an earlier reference.
         bodies = self._bodies.float()
-        self.body_pos.copy_(bodies - bodies[:, :1])
-        state, reference = self.robot_state(), self.library.at(self.clip, self.frame, bodies=False)
+        relative = bodies - bodies[:, :1]
+        self.body_pos.copy_(relative)
+        state = replace(self.robot_state(), body_pos=relative)  # ours changes when episodes begin anew
+        reference = self.library.at(self.clip, self.frame, bodies=False)
         lagging_root, lagging_bodies = self.library.bodies(self.clip, self.frame - 1)
         failed, ended = self._judge(state, reference, exploded, bodies, lagging_root[:, None] + lagging_bodies)
-        extras = self._extras(state, reference, lagging_bodies, previous, exploded)
-        extras["rewards"] = self._rewards(state, reference, lagging_bodies)
-        rewards = sum(extras["rewards"].values(), torch.zeros(self.num_envs))
+        transitions = Transitions(
+            previous,
+            state,
+            replace(reference, body_pos=lagging_bodies),
+            self.clip.clone(),
+            ~exploded,
+            *(self._motions_of_bodies() if self._body_motion else ()),
+        )
+        # End what is lost, finished or late, and begin anew.
         late = self.episode_length_buf >= self.max_episode_length
-        extras["time_outs"] = late & ~failed & ~ended
+        timed_out = late & ~failed & ~ended
         self.counts["finished"] += int((ended & ~failed).sum())
-        self.counts["timed_out"] += int(extras["time_outs"].sum())
+        self.counts["timed_out"] += int(timed_out.sum())
         dones = failed | ended | late
-        extras["failed"] = failed
         if bool(dones.any()):
             self._restart(dones.nonzero().squeeze(1))
-        return self.get_observations(), rewards, dones, extras
+        extras = {"transitions": transitions, "time_outs": timed_out, "failed": failed}
+        return self.get_observations(), torch.zeros(self.num_envs), dones, extras
 
-    def _rewards(self, state: RobotState, reference: Frames, bodies: Tensor) -> dict[str, Tensor]:
-        """Parts ``(N,)`` of DeepMimic's reward; none if others make the reward."""
-        if not self._deepmimic:
-            return {}
-        parts = deepmimic_terms(state, reference, bodies, self._joint_weights, self._keys)
-        return {name: part.nan_to_num(0.0) for name, part in parts.items()}
+    def _motions_of_bodies(self) -> tuple[BodyMotion, BodyMotion]:
+        """Of robots and of references, both one physics step ago."""
+        names = ("orientation", "linear_velocity", "angular_velocity")
+        own = (torch.from_numpy(self.simulation.frames(name)).float() for name in names)
+        return BodyMotion(*own), self.library.body_motion(self.clip, self.frame - 1)
 
     def _judge(
         self, state: RobotState, reference: Frames, exploded: Tensor, bodies: Tensor, wanted: Tensor
@@ -204,21 +212,6 @@ class TrackingEnvironment(VecEnv):
         for name, flags in (("exploded", exploded), ("contact", contact), ("distance", away)):
             self.counts[name] += int(flags.sum())
         return exploded | contact | away, self.library.ended(self.clip, self.frame)
-
-    def _extras(
-        self, state: RobotState, reference: Frames, bodies: Tensor, previous: Tensor, exploded: Tensor
-    ) -> dict[str, Any]:
-        gap = difference(state, reference, bodies, self.difference_axes)
-        return {
-            "tracking": {
-                "difference": torch.where(exploded[:, None], 0.0, gap),
-                "previous_pose": previous,
-                "pose": state.joint_pos,
-                "reference_pose": reference.joint_pos,
-                "motion": self.clip.clone(),
-                "valid": ~exploded,
-            }
-        }
 
     # Going on later
 
@@ -247,13 +240,6 @@ class TrackingEnvironment(VecEnv):
         self.counts.update({name: int(value) for name, value in state["counts"].items()})
 
 
-def _rows(robot: Robot, bodies: Sequence[str]) -> Tensor:
-    for name in bodies:
-        if name not in robot.body_names:
-            raise unknown_name(f"body of robot '{robot.name}'", name, robot.body_names)
-    return torch.tensor([robot.body_names.index(name) for name in bodies], dtype=torch.long)
-
-
 def _action_scales(robot: Robot, config: EnvironmentConfig) -> tuple[Tensor, Tensor]:
     """(J,) each, rad of an action of 1: what the motor's effort holds against its spring, and what joints reach."""
     effort = np.where(np.isfinite(robot.effort), robot.effort, robot.stiffness)
@@ -264,5 +250,5 @@ def _action_scales(robot: Robot, config: EnvironmentConfig) -> tuple[Tensor, Ten
 def _forbidden(robot: Robot, allowed: Sequence[str]) -> Tensor:
     """(B,) bodies whose touch of the ground loses the episode."""
     forbidden = torch.full((len(robot.body_names),), bool(allowed))
-    forbidden[_rows(robot, allowed)] = False
+    forbidden[robot.body_indices(list(allowed))] = False
     return forbidden

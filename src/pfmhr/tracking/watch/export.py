@@ -16,10 +16,10 @@ from torch import Tensor, nn
 import pfmhr
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder, write_atomically
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.library import MotionLibrary
-from pfmhr.tracking.networks import Policy
-from pfmhr.tracking.observations import observation_layout
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.library import MotionLibrary
+from pfmhr.tracking.env.observations import observation_layout
+from pfmhr.tracking.ppo.networks import Policy
 from pfmhr.tracking.runs import TrackerRun
 
 OPSET = 18

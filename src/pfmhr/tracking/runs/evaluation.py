@@ -17,9 +17,9 @@ from pfmhr.results.evaluation import Evaluation
 from pfmhr.results.statistics import interval_of_mean
 from pfmhr.robots import Robot
 from pfmhr.tracking.config import EnvironmentConfig
-from pfmhr.tracking.environment import TrackingEnvironment
-from pfmhr.tracking.library import MotionLibrary
-from pfmhr.tracking.rotations import angle_between, compose, inverse, rotate_back
+from pfmhr.tracking.env.environment import TrackingEnvironment
+from pfmhr.tracking.env.library import MotionLibrary
+from pfmhr.tracking.env.rotations import angle_between, compose, inverse, rotate_back
 
 Start = Literal["random", "beginning"]
 STRICT = 0.5
@@ -47,9 +47,7 @@ class Evaluator:
         """``distance``: m at which an episode is lost; the skill's (1.0, vaults 0.5) unless given."""
         seconds = config.episode_seconds if horizon is None else horizon
         changes = {"environments": episodes, "episode_seconds": seconds}
-        environment = TrackingEnvironment(
-            robot, motions, replace(config, **changes), threads=threads, deepmimic=False, library=library
-        )
+        environment = TrackingEnvironment(robot, motions, replace(config, **changes), threads=threads, library=library)
         self.distance = environment.skill.distance if distance is None else distance
         if not 0 < self.distance < math.inf:
             raise InputError(

@@ -52,13 +52,9 @@ def angle_between(first: Tensor, second: Tensor) -> Tensor:
     return 2.0 * torch.atan2(torch.linalg.vector_norm(relative[..., 1:], dim=-1), relative[..., 0].abs())
 
 
-def slerp(first: Tensor, second: Tensor, blend: Tensor) -> Tensor:
-    """From ``first`` (blend 0) to ``second`` (blend 1) the shorter way round; ``(…, 4)``, blend ``(…, 1)``."""
-    cosine = (first * second).sum(dim=-1, keepdim=True)
-    second = torch.where(cosine < 0, -second, second)
-    angle = torch.acos(cosine.abs().clamp(max=1.0))
-    near = angle < 1e-3
-    sine = torch.where(near, 1.0, angle.sin())
-    start = torch.where(near, 1.0 - blend, ((1.0 - blend) * angle).sin() / sine)
-    end = torch.where(near, blend, (blend * angle).sin() / sine)
-    return torch.nn.functional.normalize(start * first + end * second, dim=-1)
+def turn_vector(quat: Tensor) -> Tensor:
+    """Axis times angle in rad, the shorter way round: ``(…, 4)`` → ``(…, 3)``."""
+    quat = torch.where(quat[..., :1] < 0, -quat, quat)
+    sine = torch.linalg.vector_norm(quat[..., 1:], dim=-1, keepdim=True)
+    angle = 2.0 * torch.atan2(sine, quat[..., :1])
+    return torch.where(sine < 1e-7, 2.0, angle / sine.clamp(min=1e-7)) * quat[..., 1:]

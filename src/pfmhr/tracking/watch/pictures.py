@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pfmhr.robots.drawing import Pen
 from pfmhr.robots.quiet import no_log_file
-from pfmhr.tracking.episode import Episode, Positions
+from pfmhr.tracking.watch.episode import Episode, Positions
 
 BLUE, GREY = (0.25, 0.5, 0.95), (0.66, 0.67, 0.69)
 SIDE, ABOVE = 35.0, 12.0
