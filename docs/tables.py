@@ -55,7 +55,7 @@ def all_tables() -> dict[str, str]:
     tables["verdicts"] = verdict_table(experiments)
     tables["controls"] = control_table(each for each in experiments if "later_start" not in each["name"])
     tables["coverage"] = coverage_table(run for each in experiments for run in each["runs"])
-    for path in sorted(RESULTS.glob("study_*.json")):
+    for path in [*sorted(RESULTS.glob("study_*.json")), RESULTS / "fuzz.json"]:
         name = path.stem.removeprefix("study_").removesuffix("_held_out")
         result = json.loads(path.read_text())
         rows = beside(result["rows"], *STUDIES[name]) if name in STUDIES else result["rows"]

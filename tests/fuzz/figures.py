@@ -71,6 +71,20 @@ def _read(paths: list[Path]) -> dict[str, dict[str, Any]]:
     return {name: read[name] for name in MODULES if name in read}
 
 
+def _row(name: str, kind: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
+    """A line of the documentation's table."""
+    return {
+        "kind": name,
+        "cases": f"{kind['cases']:,}",
+        "loaded": f"{kind['loaded']:,}",
+        "refused": f"{kind['refused']:,}",
+        "broke": kind["found"],
+        "slowest s": kind["slowest_seconds"],
+        "most MB": kind["peak_megabytes"],
+        "broke before": f"{before['found']} of {before['cases']:,}" if before else "–",
+    }
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.figures", description=__doc__)
@@ -86,10 +100,12 @@ def main() -> None:
     cases = sum(kind["cases"] for kind in now.values())
     command = f"python -m tests.fuzz.run --kind all --cases {cases // max(len(now), 1)} --seed {options.seed}"
     content = {
-        "measured": {**provenance(), "command": command, "note": options.note},
+        **{**provenance(), "command": command},
+        "note": options.note,
         "limits": {"seconds": 5, "megabytes": MEMORY // 2**20, "unpacked_megabytes": LIMIT // 2**20},
         "cases": cases,
         "found": sum(kind["found"] for kind in now.values()),
+        "rows": [_row(name, kind, older.get(name)) for name, kind in now.items()],
         "kinds": now,
         "mended": mended(),
         "before": {
