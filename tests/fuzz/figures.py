@@ -17,6 +17,7 @@ from pfmhr.files import write_json
 from pfmhr.provenance import provenance
 from tests.fuzz.arrays import LIMIT
 from tests.fuzz.batch import MEMORY
+from tests.fuzz.kinds import MODULES
 
 MENDED = Path(__file__).with_name("test_mended.py")
 KINDS_OF_FINDINGS = {
@@ -64,25 +65,47 @@ def mended() -> list[str]:
     return [node.name.removeprefix("test_").replace("_", " ") for node in tests if node.name.startswith("test_")]
 
 
+def _read(paths: list[Path]) -> dict[str, dict[str, Any]]:
+    """Figures by kind, in the order of the kinds."""
+    read = {name: figures(each) for path in paths for name, each in json.loads(path.read_text()).items()}
+    return {name: read[name] for name in MODULES if name in read}
+
+
+def _row(name: str, kind: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
+    """A line of the documentation's table."""
+    return {
+        "kind": name,
+        "cases": f"{kind['cases']:,}",
+        "loaded": f"{kind['loaded']:,}",
+        "refused": f"{kind['refused']:,}",
+        "broke": kind["found"],
+        "slowest s": kind["slowest_seconds"],
+        "most MB": kind["peak_megabytes"],
+        "broke before": f"{before['found']} of {before['cases']:,}" if before else "–",
+    }
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.figures", description=__doc__)
-    parser.add_argument("accounts", type=Path)
+    parser.add_argument("accounts", type=Path, nargs="+", help="of a kind that is in several the last one counts")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--before", type=Path, nargs="*", default=[])
     parser.add_argument("--version-before", help="the commit that was searched before")
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--note", help="how this was measured, where that is not plain")
     options = parser.parse_args()
-    now = {name: figures(account) for name, account in json.loads(options.accounts.read_text()).items()}
-    older = {name: figures(each) for path in options.before for name, each in json.loads(path.read_text()).items()}
+    now, older = _read(options.accounts), _read(options.before)
     kept = ("cases", "loaded", "refused", "found", "findings", "slowest_seconds", "peak_megabytes")
     cases = sum(kind["cases"] for kind in now.values())
     command = f"python -m tests.fuzz.run --kind all --cases {cases // max(len(now), 1)} --seed {options.seed}"
     content = {
-        "measured": {**provenance(), "command": command},
+        **{**provenance(), "command": command},
+        "note": options.note,
         "limits": {"seconds": 5, "megabytes": MEMORY // 2**20, "unpacked_megabytes": LIMIT // 2**20},
         "cases": cases,
         "found": sum(kind["found"] for kind in now.values()),
+        "rows": [_row(name, kind, older.get(name)) for name, kind in now.items()],
         "kinds": now,
         "mended": mended(),
         "before": {

@@ -11,10 +11,10 @@ from torch import Tensor
 from pfmhr.corpus import PoseCorpus
 from pfmhr.prior.config import PriorConfig, TrainConfig
 from pfmhr.prior.jacobian import jacobian
+from pfmhr.prior.mixture import GaussianMixture
 from pfmhr.prior.prior import PosePrior
 from pfmhr.prior.runs import train_prior
 from pfmhr.robots import Robot
-from tests.prior.mixture import GaussianMixture
 
 TIMES = (0.5, 0.75, 0.9)
 POSES = 200_000

@@ -12,13 +12,13 @@ from pfmhr.prior import PriorConfig, TrainConfig, preset
 from pfmhr.prior.denoiser import Denoiser
 from pfmhr.prior.evaluation import compare_poses, jacobian_shape
 from pfmhr.prior.jacobian import jacobian
+from pfmhr.prior.mixture import GaussianMixture
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import PosePrior, new_denoiser
 from pfmhr.robots import Robot
 
 from .closed_form import closed_form_check, compare
 from .conftest import TOY
-from .mixture import GaussianMixture
 
 
 def test_one_gaussian_has_the_textbook_posterior() -> None:

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from pfmhr.errors import InputError
 from pfmhr.prior import NetworkConfig, PosePrior, PriorConfig
 from pfmhr.prior.denoiser import Denoiser, Prediction
+from pfmhr.prior.mixture import GaussianMixture
 from pfmhr.prior.normalisation import Normalisation
 from pfmhr.prior.prior import new_denoiser
-from tests.prior.mixture import GaussianMixture
 
 
 def seeded(seed: int) -> torch.Generator:

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from pfmhr.prior.mixture import GaussianMixture
 from pfmhr.score import PoseGeometryScore
 from pfmhr.score.autodiff import AutodiffEngine
 from pfmhr.score.engine import make_engine
-from tests.prior.mixture import GaussianMixture
 
 from .priors import GaussianDenoiser, HalfSquare, Matrix, MixtureDenoiser, around, float64, normal
 
