@@ -47,8 +47,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_option_of_training_reaches_the_run(run: Path) -> None:
     config = json.loads((run / "run.json").read_text())["config"]
-    asked = {"kind": "pfm", "prior": "g1-small", "t_eval": 0.9, "alpha": 1.5, "p_good": 0.2, "p_bad": 0.1}
-    assert {name: config["modulator"][name] for name in asked} == asked and config["modulator"]["pooled"] is True
+    modulator, settings = config["modulator"], config["modulator"]["settings"]
+    assert (modulator["kind"], modulator["prior"]) == ("pfm", "g1-small")
+    assert settings["ramp"] == {"alpha": 1.5, "p_good": 0.2, "p_bad": 0.1}
+    assert settings["t_eval"] == 0.9 and settings["pooled"] is True
     assert (config["samples"], config["seed"], config["evaluation_episodes"]) == (96, 3, 3)
     assert (config["environment"]["environments"], config["environment"]["actions"]) == (4, "absolute")
     assert config["horizons"] == [0.2, 0.4] and config["agent"]["hidden"] == [16, 8]

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any, get_args
+from typing import Any, get_type_hints
 
 import pytest
 
-from pfmhr.cli.tracker_training import ModulatorName
+from pfmhr.cli.tracker_settings import Options
 from pfmhr.errors import InputError
-from pfmhr.experiments.keys import METHOD
 from pfmhr.reward import DistanceReward, Ramp
 from pfmhr.reward.available import CHOICES, HELP, MODULATORS, label_of, modulator_kind, require_modulator, suffix_of
 from pfmhr.reward.configuring import OwnSettings, carried_over, places_of, refuse_idle, settings_of, with_changes
 from pfmhr.reward.settings import CalibratedSettings, NoSettings, PoseGeometrySettings, RandomSettings
+from pfmhr.tracking import RunOptions
 
 
 def test_command_line_help_and_experiments_know_every_row() -> None:
     for name, row in MODULATORS.items():
         assert row.name == name and f"{name}: {row.about}" in HELP and name in CHOICES.split("|")
-        assert METHOD["modulator"][0](name) and modulator_kind(name) is row
-        assert name in str(get_args(ModulatorName))
+        assert modulator_kind(name) is row
+        assert f"'{name}'" in str(get_type_hints(Options, include_extras=True)["modulator"])
         require_modulator(name)
-    assert METHOD["modulator"][0]("package.module:Class") and not METHOD["modulator"][0]("velvet")
+        assert RunOptions(modulator=name).spec(["embedded:walk"]).tracker.modulator.kind == name
+    own = RunOptions(modulator="package.module:Class", modulator_settings=("margin=2",)).spec(["embedded:walk"])
+    assert own.tracker.modulator.settings == {"margin": 2}
+    with pytest.raises(InputError, match="velvet"):
+        RunOptions(modulator="velvet").spec(["embedded:walk"])
 
 
 def test_labels_are_those_of_the_tables() -> None:
@@ -33,9 +37,7 @@ def test_labels_are_those_of_the_tables() -> None:
 
 
 def test_names_and_settings_never_wait_for_torch() -> None:
-    code = (
-        "import sys, pfmhr.experiments.keys; from pfmhr.reward.configuring import settings_of; settings_of('pfm', None)"
-    )
+    code = "import sys, pfmhr.experiments.matrix; from pfmhr.reward.configuring import settings_of; settings_of('pfm', None)"
     code += "; print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
 

@@ -11,8 +11,9 @@ import pytest
 
 from pfmhr.learning.logging import read_metrics
 from pfmhr.motion import Motion
+from pfmhr.results.run_result import read_result
 from pfmhr.robots import Robot
-from pfmhr.tracking.runs import read_result, train_tracker
+from pfmhr.tracking.runs import train_tracker
 
 from ..score.priors import refused
 from .learning import TINY

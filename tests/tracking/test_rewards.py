@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 from pfmhr.errors import InputError
 from pfmhr.learning.state import load_state, save_state
 from pfmhr.motion import Motion
+from pfmhr.results.comparing import name_of
 from pfmhr.robots import Robot
 from pfmhr.tracking import MotionLibrary, TrackerConfig, TrackingEnvironment
 from pfmhr.tracking.env.rotations import turn_vector
@@ -93,7 +94,8 @@ def test_a_reward_of_ones_own_is_trained_with_and_named_in_the_result(
 ) -> None:
     config = replace(TINY, reward=own, reward_settings={"position": 0.2}, samples=96)
     result = train_tracker(tmp_path / "run", g1, [walking], config, threads=1)
-    assert result["reward"] == own and label_of(own) == "BodyReward"
+    assert result.reward == own and label_of(own) == "BodyReward"
+    assert name_of(result) == "walk-000, BodyReward, residual"
     stored = json.loads((tmp_path / "run" / "run.json").read_text())["config"]
     assert stored["reward_settings"] == {"position": 0.2}
     assert tracker_config_from_json(stored) == config

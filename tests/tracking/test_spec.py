@@ -88,7 +88,7 @@ def test_a_run_that_was_moved_with_its_prior_goes_on(g1: Robot, walking: Motion,
     assert Path(spec.tracker.modulator.prior).resolve() == (then / "priors" / "mine").resolve()
     said: list[str] = []
     longer = replace(spec, tracker=replace(spec.tracker, samples=96))
-    assert longer.train(then / "runs" / "walk", threads=1, say=said.append)["samples"] == 96
+    assert longer.train(then / "runs" / "walk", threads=1, say=said.append).samples == 96
     assert said == ["going on after 48 samples"]
 
 

@@ -170,7 +170,7 @@ def _disambiguate(groups: Sequence[tuple[str, str]]) -> list[str]:
 def name_of(result: RunResult) -> str:
     """What a run is, its seed aside: "walk, ADD + PFM-HR, residual"."""
     what = result.motions[0] if len(result.motions) == 1 else f"{len(result.motions)} clips"
-    reward = REWARDS.get(result.reward, result.reward)
+    reward = REWARDS.get(result.reward, result.reward.rpartition(":")[2])
     return f"{what}, {reward}{suffix_of(result.modulator)}, {result.actions}"
 
 

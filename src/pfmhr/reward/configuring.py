@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pfmhr.errors import InputError
@@ -82,7 +83,8 @@ def owners_of_settings() -> dict[str, type]:
             owner = row.settings
             for part in place[:-1]:
                 owner = get_type_hints(owner)[part]
-            found.setdefault(name, owner)
+            stated = next(kind for kind in owner.__mro__ if name in get_annotations(kind))
+            found.setdefault(name, stated)
     return found
 
 
