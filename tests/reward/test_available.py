@@ -37,8 +37,8 @@ def test_labels_are_those_of_the_tables() -> None:
 
 
 def test_names_and_settings_never_wait_for_torch() -> None:
-    code = "import sys, pfmhr.experiments.matrix; from pfmhr.reward.configuring import settings_of; settings_of('pfm', None)"
-    code += "; print('torch' in sys.modules)"
+    code = "import sys, pfmhr.experiments.matrix; from pfmhr.reward.configuring import settings_of"
+    code += "; settings_of('pfm', None); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
 
 
