@@ -51,10 +51,13 @@ def test_a_cycle_is_resampled_over_its_whole_period() -> None:
 
 @pytest.mark.parametrize("gap", [0.0, 0.02])
 def test_a_cycle_that_ends_with_its_first_frame_has_no_step_back_to_it(gap: float) -> None:
-    """However well it closes: the last frame is the first of the next cycle and not one before it."""
+    """However well it closes: the last frame is the first of the next cycle and not one before it.
+
+    A gap is spread over the eight steps: each leans by a fortieth of its length, the last by a sixth.
+    """
     reference, scores = fitted(clip([*SQUARE, [-gap, 0.0]], loop=True))
     assert (reference.transitions, reference.without_change) == (8, 0)
-    assert scores == pytest.approx([1.0, 1.0, 0.0, 0.0] * 2, abs=1e-5)
+    assert scores == pytest.approx([1.0, 1.0, 0.0, 0.0] * 2, abs=0.03 if gap else 1e-5)
 
 
 def test_a_clip_that_only_says_it_is_a_cycle_ends() -> None:
