@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+from pfmhr import spatial
 from pfmhr.motion.motion import Motion
 
 SAME_HEADING = 0.3
@@ -74,7 +74,7 @@ def _spread(motion: Motion) -> Motion:
     root[:, 2] += share * (root[0, 2] - root[-1, 2])
     turns = motion.root_rotations()
     back = (turns[0] * turns[-1].inv()).as_rotvec()
-    turned = Rotation.from_rotvec(share[:, None] * back) * turns
+    turned = spatial.Rotation.from_rotvec(share[:, None] * back) * turns
     note = f"its seam of {_seam(motion):.2f} rad is spread over the cycle"
     return replace(
         motion,

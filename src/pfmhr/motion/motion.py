@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
+from pfmhr import spatial
 from pfmhr.errors import InputError
 from pfmhr.motion.frame_rate import require_rate
 from pfmhr.robots import Robot
@@ -133,7 +133,7 @@ class Motion:
         """Time from the first frame to the last, in s."""
         return (self.num_frames - 1) / self.fps
 
-    def root_rotations(self) -> Rotation:
+    def root_rotations(self) -> spatial.Rotation:
         """The root's orientation per frame as rotations, normalised."""
         where, what = self.source or self.name or None, "the root has no orientation in frame"
         broken, zero = ~np.isfinite(self.root_quat).all(axis=1), ~self.root_quat.any(axis=1)
@@ -141,7 +141,7 @@ class Motion:
             raise InputError(f"{what} {broken.argmax()}", where=where, got="NaN or infinity", code="not_finite")
         if zero.any():
             raise InputError(f"{what} {zero.argmax()}", where=where, got="zeros", code="quaternion_norm")
-        return Rotation.from_quat(self.root_quat.astype(np.float64), scalar_first=True)
+        return spatial.Rotation.from_quat(self.root_quat.astype(np.float64), scalar_first=True)
 
     def resample(self, fps: float) -> Motion:
         """The same movement at another frame rate: see :func:`pfmhr.motion.resampling.resample`."""

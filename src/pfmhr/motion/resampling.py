@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Slerp
 
+from pfmhr import spatial
 from pfmhr.errors import InputError
 from pfmhr.foreign import MAX_FILE_BYTES
 from pfmhr.motion.cycle import closed, repeats
@@ -82,7 +82,7 @@ def sample(motion: Motion, times: NDArray[np.floating], fps: float) -> Motion:
         return values[low] * (1.0 - blend) + values[low + 1] * blend
 
     rotations = motion.root_rotations()
-    turned = Slerp(np.arange(motion.num_frames), rotations)(position)
+    turned = spatial.Slerp(np.arange(motion.num_frames), rotations)(position)
     return replace(
         motion,
         joint_pos=linear(motion.joint_pos),

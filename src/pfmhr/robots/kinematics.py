@@ -5,8 +5,8 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
+from pfmhr import spatial
 from pfmhr.robots.robot import Robot
 
 
@@ -43,5 +43,5 @@ def body_poses(
 
 def heading(quat: ArrayLike) -> float:
     """Where a body of this orientation ``(4,)`` wxyz looks: rad about z."""
-    ahead = Rotation.from_quat(np.asarray(quat, dtype=np.float64), scalar_first=True).apply([1.0, 0.0, 0.0])
+    ahead = spatial.Rotation.from_quat(np.asarray(quat, dtype=np.float64), scalar_first=True).apply([1.0, 0.0, 0.0])
     return float(np.arctan2(ahead[1], ahead[0]))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+from pfmhr import spatial
 from pfmhr.errors import InputError
 from pfmhr.motion.formats.clip import Clip
 from pfmhr.motion.tables import first_line, parse_table
@@ -42,7 +42,7 @@ def read(text: bytes) -> list[Clip]:
             format="bones_seed",
             joint_pos=np.deg2rad(table[:, joints]),
             root_pos=root[:, :3] / 100.0,
-            root_quat=Rotation.from_euler("xyz", root[:, 3:], degrees=True).as_quat(scalar_first=True),
+            root_quat=spatial.Rotation.from_euler("xyz", root[:, 3:], degrees=True).as_quat(scalar_first=True),
             joint_names=tuple(header[index].removesuffix("_dof") for index in joints),
             fps=FPS,
         )

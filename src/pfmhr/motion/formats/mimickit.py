@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
+from pfmhr import spatial
 from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
 from pfmhr.motion.formats.clip import Clip, array, rate
@@ -37,7 +37,7 @@ def read(content: dict[str, Any]) -> list[Clip]:
             format="mimickit",
             joint_pos=frames[:, 6:],
             root_pos=frames[:, :3],
-            root_quat=Rotation.from_rotvec(frames[:, 3:6]).as_quat(scalar_first=True),
+            root_quat=spatial.Rotation.from_rotvec(frames[:, 3:6]).as_quat(scalar_first=True),
             joint_names=None,
             fps=rate(content),
             loop=loop_mode == WRAP,

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
+from pfmhr import spatial
 from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
 from pfmhr.motion.formats.bodies import find_bodies
@@ -147,8 +147,8 @@ def _angular_velocity(quaternions: NDArray[np.float32], fps: float) -> NDArray[n
     frames, bodies, _ = quaternions.shape
     before, after = np.maximum(np.arange(frames) - 1, 0), np.minimum(np.arange(frames) + 1, frames - 1)
 
-    def rotations(index: NDArray[np.intp]) -> Rotation:
-        return Rotation.from_quat(quaternions[index].reshape(-1, 4).astype(np.float64), scalar_first=True)
+    def rotations(index: NDArray[np.intp]) -> spatial.Rotation:
+        return spatial.Rotation.from_quat(quaternions[index].reshape(-1, 4).astype(np.float64), scalar_first=True)
 
     turn = (rotations(after) * rotations(before).inv()).as_rotvec().reshape(frames, bodies, 3)
     return (turn * (fps / np.maximum(after - before, 1))[:, None, None]).astype(np.float32)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
+from pfmhr import spatial
 from pfmhr.motion.formats.bodies import Bodies, some_frames
 from pfmhr.motion.formats.clip import known_frames, wxyz
 from pfmhr.robots import Robot, body_poses
@@ -61,7 +61,7 @@ def _distance(
     offsets: dict[str, NDArray[np.float32]],
 ) -> float:
     """Mean distance in m of the bodies on the root from where this orientation of it puts them."""
-    turned = Rotation.from_quat(turn, scalar_first=True).as_matrix()
+    turned = spatial.Rotation.from_quat(turn, scalar_first=True).as_matrix()
     distances = []
     for layout in layouts:
         if len(layout) < 2:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
+from pfmhr import spatial
 from pfmhr.errors import InputError
 from pfmhr.robots import Robot
 
@@ -26,7 +26,7 @@ def to_hinges(robot: Robot, values: NDArray[np.floating]) -> NDArray[np.floating
     for joints in robot.three_hinges:
         axes = _axes(robot, joints)
         good = np.isfinite(angles[:, joints]).all(axis=1)
-        rotations = Rotation.from_rotvec(angles[good][:, joints])
+        rotations = spatial.Rotation.from_rotvec(angles[good][:, joints])
         if good.any():
             angles[good, joints[0] : joints[0] + 3] = _followed(_decomposed(rotations, axes), axes)
     return angles
@@ -38,9 +38,9 @@ def from_hinges(robot: Robot, angles: NDArray[np.floating]) -> NDArray[np.floati
     for joints in robot.three_hinges:
         axes = _axes(robot, joints)
         good = np.isfinite(values[:, joints]).all(axis=1)
-        turned = Rotation.identity(int(good.sum()))
+        turned = spatial.Rotation.identity(int(good.sum()))
         for joint, axis in zip(joints, axes, strict=True):
-            turned = turned * Rotation.from_rotvec(values[good][:, [joint]] * axis)
+            turned = turned * spatial.Rotation.from_rotvec(values[good][:, [joint]] * axis)
         values[good, joints[0] : joints[0] + 3] = turned.as_rotvec()
     return values
 
@@ -57,13 +57,13 @@ def _axes(robot: Robot, joints: list[int]) -> NDArray[np.float64]:
     return axes
 
 
-def _decomposed(rotations: Rotation, axes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _decomposed(rotations: spatial.Rotation, axes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Angles ``(T, 3)`` of hinges with these axes."""
     frame = np.stack([axes[0], axes[1], np.cross(axes[0], axes[1])])  # rows: the axes of an "XY…" sequence
     across = float(frame[2] @ axes[2])
     same = abs(float(frame[0] @ axes[2])) > 0.5
     matrices = frame @ rotations.as_matrix() @ frame.T
-    angles = Rotation.from_matrix(matrices).as_euler("XYX" if same else "XYZ")
+    angles = spatial.Rotation.from_matrix(matrices).as_euler("XYX" if same else "XYZ")
     sign = float(frame[0] @ axes[2]) if same else across
     return angles * [1.0, 1.0, np.sign(sign)]
 
