@@ -157,7 +157,7 @@ def test_weights_of_another_field_of_the_same_size_are_refused(tmp_path: Path, g
 
 def test_a_field_for_another_robot_is_refused(field: PoseDistanceField, tmp_path: Path, arm: Robot) -> None:
     field.save(tmp_path / "field")
-    with refused("wrong_robot", "robot 'arm'", "robot 'g1'", str(tmp_path / "field")):
+    with refused("wrong_robot", "robot 'arm'", "left_hip_pitch_joint", str(tmp_path / "field")):
         PoseDistanceField.load(tmp_path / "field", arm)
 
 

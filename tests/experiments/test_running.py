@@ -19,13 +19,13 @@ from pfmhr.experiments import Matrix, processes, run_matrix
 from pfmhr.experiments.report import summarise
 from pfmhr.experiments.running import Standing
 from pfmhr.files import exclusive
+from pfmhr.layout import RESULT
 from pfmhr.learning import logging
 from pfmhr.learning.runs import RUN
 from pfmhr.prior import PosePrior
 from pfmhr.results.records import to_json
 from pfmhr.results.summary import Summary
 from pfmhr.text import duration
-from pfmhr.tracking import runs
 from pfmhr.tracking.config import TrackerConfig
 from tests.experiments.conftest import STUB, Declare, attempts, steps
 
@@ -231,7 +231,7 @@ def test_a_line_of_metrics_that_is_being_written_is_passed_over(tmp_path: Path, 
 
 
 def test_files_of_a_run_have_the_names_that_tracking_gives_them() -> None:
-    assert (processes.METRICS, processes.RESULT, processes.BEGUN) == (logging.METRICS, runs.RESULT, RUN)
+    assert (processes.METRICS, processes.RESULT, processes.BEGUN) == (logging.METRICS, RESULT, RUN)
 
 
 def test_a_cell_without_a_budget_has_its_preset_s(tmp_path: Path, declare: Declare) -> None:

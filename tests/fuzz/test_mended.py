@@ -186,7 +186,7 @@ def test_a_source_of_an_impossible_frame_rate_is_refused(fps: float, corpus: Pat
 
 
 def test_a_choice_that_is_no_unicode_is_refused() -> None:
-    refused(lambda: tracker_config_from_json({"reward": "\ud800"}), "bad_run", "no Unicode")
+    refused(lambda: tracker_config_from_json({"reward": "\ud800"}), "bad_run", "unknown reward")
     assert tracker_config_from_json({"reward": "add"}) == TrackerConfig()
 
 

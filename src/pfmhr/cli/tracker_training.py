@@ -59,10 +59,10 @@ def train(
 
     use_threads(threads)
     chosen = options_of(options)
-    if chosen.set:
-        remark(f"--set goes with the next release; write {as_options(chosen.set)}")
     sections = {"environment": environment, "agent": agent, "adversary": adversary, "modulator": modulation}
     spec = chosen.spec(motions, [change for name, given in sections.items() for change in changes_of(name, given)])
+    if chosen.set:
+        remark(f"--set goes with the next release; write {as_options(chosen.set)}")
     with training_bar("training") as progress:
         result = spec.train(out, threads, teller(json), progress, provenance())
     if json:

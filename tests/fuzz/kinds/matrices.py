@@ -10,6 +10,7 @@ from typing import Any
 
 from pfmhr.experiments import Matrix
 from pfmhr.experiments.matrix import Cell
+from pfmhr.tracking.spec import RunSpec
 from tests.fuzz.documents import TOML_TEXT, TOML_TREE, to_toml
 from tests.fuzz.drafts import Stage, at, develop
 from tests.fuzz.kinds import Kind
@@ -65,5 +66,4 @@ def _cell_complaint(cell: Cell) -> str | None:
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, float) and not math.isfinite(part):
                 return f"{option} {part}"
-    words = cell.arguments(Path("out"), threads=1)
-    return ill_typed(cell.budget, int, "budget") or ill_typed(tuple(words), tuple[str, ...], "words")
+    return ill_typed(cell.budget, int, "budget") or ill_typed(cell.spec(), RunSpec, "spec")
