@@ -49,17 +49,17 @@ def convert(
     Args:
         source: the file to read.
         target: the file to write.
-        to: format to write.
-        to_fps: resample to this frame rate: joints and root position linear, orientation slerp.
-        fps: frame rate of a csv that states none.
+        to: format to write; default: as the name's ending says.
+        to_fps: resample to this frame rate: joints and root position linear, orientation slerp; default: no change.
+        fps: frame rate of a csv that states none; default: it is refused.
         robot: a robot's name or the path of its MJCF.
-        clip: which clip, for files that hold several.
+        clip: which clip, for files that hold several; default: the only one.
         joint_order: order of a nameless file's joints: the robot's own, or Isaac's breadth-first.
         fill_missing: set joints the file lacks to the default pose.
         to_origin: let the clip start above the origin, for files with coordinates of a map.
         clip_limits: move joints outside their limits onto them.
         drop_jumps: keep the longest stretch without a single-frame jump.
-        trim: keep the time from START to STOP, in s.
+        trim: keep the time from START to STOP, in s; default: all.
         json: print one JSON object.
     """
     refuse_replacing([target], [source, robot])

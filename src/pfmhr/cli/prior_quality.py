@@ -33,8 +33,8 @@ def evaluate(
     Args:
         prior: a directory, a bundled prior's name, or hf:owner/name.
         corpus: the corpus it was trained on, or another one.
-        out: folder for eval.json and a page of plots.
-        robot: path of the MJCF, for a robot that is not bundled.
+        out: folder for eval.json and a page of plots; default: neither is written.
+        robot: path of the MJCF, for a robot that is not bundled; default: the prior's robot.
         poses: how many held-out poses and samples.
         seed: of the samples.
         json: print one JSON object.
@@ -78,7 +78,7 @@ def closed_form(
         preset: size of the network.
         steps: how many steps.
         seed: of the mixture and the training.
-        threads: threads to compute with; all cores unless said.
+        threads: threads to compute with; default: as many as there are cores.
         json: print one JSON object.
     """
     from pfmhr.files import write_json

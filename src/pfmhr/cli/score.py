@@ -57,14 +57,14 @@ def score(
     Args:
         motions: motion files and folders.
         prior: a directory, a bundled prior's name, or hf:owner/name.
-        robot: path of the MJCF, for a robot that is not bundled.
+        robot: path of the MJCF, for a robot that is not bundled; default: the prior's robot.
         out: folder for csv files and pictures.
-        reference: a motion file whose own scores say what is normal.
-        calibration: a file made by ``pfmhr calibrate``; its first motion is the reference.
+        reference: a motion file whose own scores say what is normal; default: the motion itself.
+        calibration: a file made by ``pfmhr calibrate``; its first motion is the reference; default: none.
         t_eval: flow time of the score.
         samples: corruption samples averaged per transition.
-        control_rate: transitions are this many per second; the calibration's, or 30, unless said.
-        fps: frame rate of csv files that state none.
+        control_rate: transitions are this many per second; default: the calibration's, or 30.
+        fps: frame rate of csv files that state none; default: such files are refused.
         alpha: strength of the reward's cut.
         p_good: percentile from which the reward is left alone.
         p_bad: percentile below which it is cut fully.
@@ -134,11 +134,11 @@ def calibrate(
         motions: the reference motions, numbered in the order given.
         out: the calibration file.
         prior: a directory, a bundled prior's name, or hf:owner/name.
-        robot: path of the MJCF, for a robot that is not bundled.
+        robot: path of the MJCF, for a robot that is not bundled; default: the prior's robot.
         t_eval: flow time of the score.
         samples: corruption samples averaged per transition.
         control_rate: the controller's steps per second; motions are resampled to it.
-        fps: frame rate of csv files that state none.
+        fps: frame rate of csv files that state none; default: such files are refused.
         pooled: one distribution for all motions together.
         phases: steps begin this many times per control step; more make a short clip's distribution finer.
         seed: of the corruption noise.

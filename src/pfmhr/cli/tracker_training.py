@@ -63,25 +63,28 @@ def train(
         preset: cpu learns fastest on two cores; paper has every number of the paper's table.
         prior: none, or the prior in the loop: a directory or a bundled name (a distance field for modulator pdf).
         modulator: what is made of the prior: pfm, recon or pdf; random is a control without a prior, shuffled one
-            that puts the factors of pfm on other transitions of the same rollout.
+            that puts the factors of pfm on other transitions of the same rollout; default: pfm with a prior, none
+            without.
         reward: what the tracking reward is.
-        samples: transitions to train on.
+        samples: transitions to train on; default: the preset's.
         seed: of networks, starts, actions and minibatches.
-        environments: robots simulated at once.
-        actions: residual adds to the next reference pose; absolute is centred on zero, as in MimicKit.
-        t_eval: flow time of the score.
-        alpha: strength of the modulator's cut.
-        p_good: percentile from which the reward is left alone.
-        p_bad: percentile below which the cut is full.
+        environments: robots simulated at once; default: the preset's.
+        actions: residual adds to the next reference pose; absolute is centred on zero, as in MimicKit; default: the
+            preset's.
+        t_eval: flow time of the score; default: 0.75.
+        alpha: strength of the modulator's cut; default: 0.5.
+        p_good: percentile from which the reward is left alone; default: 0.05.
+        p_bad: percentile below which the cut is full; default: 0.01.
         pooled: one reference distribution for all clips.
-        evaluate_every: iterations between evaluations.
-        episodes: episodes of an evaluation.
-        horizon: lengths of evaluated episodes in s, the first to judge learning by; as in training unless said.
-        fps: frame rate of csv files that state none.
-        trim: keep the time from START to STOP of every clip, in s.
+        evaluate_every: iterations between evaluations; default: the preset's.
+        episodes: episodes of an evaluation; default: the preset's.
+        horizon: lengths of evaluated episodes in s, the first to judge learning by; default: as in training.
+        fps: frame rate of csv files that state none; default: such files are refused.
+        trim: keep the time from START to STOP of every clip, in s; default: all.
         robot: a robot's name or the path of its MJCF.
-        set: any other setting as name=value, or section.name=value (environment, agent, adversary, modulator).
-        threads: threads for physics and networks; all cores unless said.
+        set: any other setting as name=value, or section.name=value (environment, agent, adversary, modulator);
+            default: the preset's.
+        threads: threads for physics and networks; default: as many as there are cores.
         json: print the result as one JSON object.
     """
     from pfmhr.provenance import provenance

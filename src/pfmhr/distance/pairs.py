@@ -35,6 +35,7 @@ class PairConfig:
     """What pairs to make."""
 
     count: int = 524_288
+    """How many labelled poses."""
     metric: Metric = "l2"
     """Of the labels, in rad: L2 over the joints agrees with the unit gradient the field is trained to; or L1."""
     neighbours: int = 1
@@ -48,7 +49,9 @@ class PairConfig:
     few_joints: float = 0.3
     """Share of the pushes that move between one and five joints only."""
     seed: int = 0
+    """Decides poses and pushes."""
     shard: int = 65_536
+    """Pairs in one file."""
 
     def __post_init__(self) -> None:
         counts = min(self.count, self.neighbours, self.shard) >= 1 and self.seed >= 0

@@ -25,6 +25,7 @@ class PriorConfig:
     """Poses in units of their spread over the data, or of the joint ranges."""
     time: TimeSampling = field(default_factory=TimeSampling)
     delta: float = DELTA
+    """Velocities are divided by 1 − t, and by no less than this."""
 
     def __post_init__(self) -> None:
         for name, kinds in (("prediction", get_args(Prediction)), ("normalisation", get_args(Kind))):
