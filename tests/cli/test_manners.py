@@ -106,11 +106,11 @@ def test_a_wrong_option_is_one_message(name: str, capsys: Capture) -> None:
 @every_command
 def test_help_says_every_default(name: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """As people write it; what is None is told in words."""
-    monkeypatch.setenv("COLUMNS", "5000")
+    monkeypatch.setenv("COLUMNS", "120")
     main([*name.split(), "--help"])
     lines = [line.strip("│ ") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
     entries = re.split(r"\n(?=-)", "\n".join(lines))
-    for entry in entries:
+    for entry in (" ".join(entry.split()) for entry in entries):
         assert "None" not in entry and (not re.search(r"default: \d{4,}", entry) or "--port" in entry)
         if re.match("(-[a-z] [A-Z]+, )?--[a-z][^ ]* [A-Z{\\[]", entry):
             assert "default: " in entry or "(required)" in entry, entry

@@ -25,8 +25,8 @@ from pfmhr.errors import InputError, unknown_name
 
 EVERYWHERE = "--debug"
 """An option that every command has, and that no help page lists."""
-_WIDE = 10_000
-"""Columns in which no line is broken: such pages are read here and not by people."""
+_ONE_BOX, _ONE_LINE = 120, 10_000
+"""Columns in which tyro writes options below one another, and errors without a break: such pages are read here."""
 
 
 def bind(command: Command, words: Sequence[str]) -> Callable[[], int]:
@@ -34,7 +34,7 @@ def bind(command: Command, words: Sequence[str]) -> Callable[[], int]:
     helping = bool({"-h", "--help"} & set(words))
     page, refusal = _Page(sys.stdout.isatty() and not os.environ.get("NO_COLOR")), _Page(coloured=False)
     try:
-        with redirect_stdout(page), redirect_stderr(refusal), nullcontext() if helping else _columns(_WIDE):
+        with redirect_stdout(page), redirect_stderr(refusal), nullcontext() if helping else _columns(_ONE_LINE):
             bound = _read(command, words)
     except SystemExit as stop:
         if stop.code:
@@ -48,7 +48,7 @@ def bind(command: Command, words: Sequence[str]) -> Callable[[], int]:
 def option_names(command: Command) -> list[str]:
     """Every way to write an option of this command, as its help page lists them."""
     page = _Page(coloured=False)
-    with redirect_stdout(page), _columns(_WIDE), suppress(SystemExit):
+    with redirect_stdout(page), _columns(_ONE_BOX), suppress(SystemExit):
         _read(command, ["--help"])
     listed = re.findall(r"^│ (-.*?)(?:  |│$)", page.getvalue(), flags=re.MULTILINE)
     names = [name for entry in listed for name in re.findall(r"(?:^|, )(--?[a-z][\w.-]*)", entry)]

@@ -55,7 +55,9 @@ def value_rules(presets: Mapping[str, Any]) -> ConstructorRegistry:
 def shown(value: object) -> str:
     """A default as people write it: 2,000,000, or 512 256."""
     if isinstance(value, tuple | list):
-        return " ".join(map(shown, value))
+        return " ".join(map(shown, value)) or "none"
+    if value is None:
+        return "none"
     return f"{value:,}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
@@ -99,14 +101,24 @@ def _optional(info: PrimitiveTypeInfo) -> PrimitiveConstructorSpec | None:
 
 def _field(field: StructFieldSpec, parts: Mapping[str, Any], markers: tuple[Any, ...]) -> StructFieldSpec:
     """A setting with its hint: nothing for None, one default per preset where presets differ."""
-    inner = (field.type, *get_args(field.type))
-    if not any(map(is_dataclass, inner)) and not _readable(field.type, markers):
-        return replace(field, type=Annotated[field.type, tyro.conf.Suppress])  # no words make such a value
+    if field.default in (tyro.MISSING, tyro.MISSING_NONPROP):
+        return field
+    kind, inner = field.type, next(filter(_is_settings, get_args(field.type)), None)
+    if inner is not None and is_dataclass(field.default):
+        return replace(field, type=inner)  # settings that may be absent, and are not
+    if not is_dataclass(kind) and (inner is not None or not _readable(kind, markers)):
+        return replace(field, type=Annotated[kind, tyro.conf.Suppress])  # no words make such a value
     values = {name: getattr(part, field.name) for name, part in parts.items()}
-    if not any(map(is_dataclass, (*inner, *values.values()))) and len(set(map(repr, values.values()))) > 1:
+    if any(value is True for value in (field.default, *values.values())):
+        kind = Annotated[kind, tyro.conf.FlagConversionOff]  # a flag would be called --no-… in one preset only
+    if not is_dataclass(field.type) and len(set(map(repr, values.values()))) > 1:
         hint = ", ".join(f"{name} {shown(value)}" for name, value in values.items())
-        return replace(field, type=Annotated[field.type, tyro.conf.arg(help_behavior_hint=f"(default: {hint})")])
-    return replace(field, type=Annotated[field.type, NO_HINT]) if field.default is None else field
+        return replace(field, type=Annotated[kind, tyro.conf.arg(help_behavior_hint=f"(default: {hint})")])
+    return replace(field, type=Annotated[kind, NO_HINT] if field.default in (None, (), "") else kind)
+
+
+def _is_settings(kind: object) -> bool:
+    return isinstance(kind, type) and is_dataclass(kind)
 
 
 def _readable(kind: Any, markers: tuple[Any, ...]) -> bool:
