@@ -21,7 +21,7 @@ from pfmhr.corpus.sampling import batch_rows
 from pfmhr.distance.neighbours import Metric, NeighbourIndex, require_neighbours
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically, write_json
-from pfmhr.foreign import load_npy, read_file, read_json
+from pfmhr.foreign import load_npy, read_file, read_json, require_header
 from pfmhr.learning import claim, is_done
 from pfmhr.robots import Robot
 
@@ -75,9 +75,8 @@ class Pairs:
     def open(directory: Path) -> Pairs:
         """Read finished pairs."""
         try:
-            about = read_json(directory / MANIFEST, "bad_pairs")
-            if about.get("format") != FORMAT:
-                raise ValueError(f"format {about.get('format')}")
+            path = directory / MANIFEST
+            about = require_header(read_json(path, "bad_pairs"), "pairs", FORMAT, where=path, code="bad_pairs")
             names = about["shards"]
             if any("/" in name or "\\" in name for name in names):
                 raise ValueError("a shard lies outside the directory")
