@@ -11,7 +11,20 @@ import pfmhr
 
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
-    *("text", "errors", "layout", "foreign", "files", "native", "robots", "motion", "provenance", "corpus", "inputs"),
+    *(
+        "text",
+        "errors",
+        "layout",
+        "foreign",
+        "files",
+        "resuming",
+        "native",
+        "robots",
+        "motion",
+        "provenance",
+        "corpus",
+        "inputs",
+    ),
     *("learning", "prior", "score", "distance", "reward", "sim", "tracking", "bench", "studies", "experiments"),
     *("report", "viewer", "cli"),
 )

@@ -23,6 +23,7 @@ from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically, write_json
 from pfmhr.foreign import load_npy, read_file, read_json, require_header
 from pfmhr.learning import claim, is_done
+from pfmhr.resuming import require_same
 from pfmhr.robots import Robot
 
 MANIFEST, FORMAT = "pairs.json", "pfmhr-pairs"
@@ -172,9 +173,7 @@ def _pushes(generator: np.random.Generator, rows: int, joints: int, config: Pair
 
 def _accept(directory: Path, about: dict[str, Any]) -> Pairs:
     pairs = Pairs.open(directory)
-    different = [key for key, value in about.items() if pairs.about.get(key) != value]
-    if different:
-        raise InputError("other pairs are already here", where=directory, got=", ".join(different), code="exists")
+    require_same({key: pairs.about.get(key) for key in about}, about, "other pairs are", where=directory)
     return pairs
 
 
