@@ -39,8 +39,15 @@ class Reading:
     def read(self, source: Path, robot: Robot) -> Motion:
         """The motion of the file."""
         order = robot.breadth_first_names if self.joint_order == "breadth_first" else None
-        options = {"fill_missing": self.fill_missing, "to_origin": self.to_origin}
-        return Motion.read(source, robot, fps=self.fps, clip=self.clip, joint_order=order, **options)
+        return Motion.read(
+            source,
+            robot,
+            fps=self.fps,
+            clip=self.clip,
+            joint_order=order,
+            fill_missing=self.fill_missing,
+            to_origin=self.to_origin,
+        )
 
 
 @dataclass(frozen=True)
