@@ -88,7 +88,11 @@ def test_a_cell_is_the_spec_of_a_run(tmp_path: Path) -> None:
     spec = cells["jump-pfm-residual-1"].spec()
     assert spec.motions == (Clip("clips/a.pkl", trim=(0.0, 1.5)), Clip("clips/b.pkl", trim=(0.0, 1.5)))
     tracker = spec.tracker
-    assert (tracker.modulator.kind, tracker.modulator.prior, tracker.modulator.pooled) == ("pfm", "g1-small", True)
+    assert (tracker.modulator.kind, tracker.modulator.prior, tracker.modulator.settings.pooled) == (
+        "pfm",
+        "g1-small",
+        True,
+    )
     assert (tracker.agent.std, tracker.agent.steps, tracker.horizons, tracker.seed) == (0.2, 8, (1.0, 2.5), 1)
     assert (tracker.samples, tracker.environment.environments) == (200, 4)
     walk = cells["walk-add-residual-0"]

@@ -46,7 +46,7 @@ def train(tmp_path: Path) -> Train:
 
 def test_a_robot_of_one_joint_is_trained(train: Train) -> None:
     run = train(2.0, 0.5)
-    assert read_result(run)["samples"] == 48 and read_result(run)["exploded"] == 0
+    assert read_result(run).samples == 48 and read_result(run).exploded == 0
 
 
 def test_masses_with_which_the_physics_fails_are_told_at_the_first_iteration(train: Train, tmp_path: Path) -> None:

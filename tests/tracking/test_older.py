@@ -72,7 +72,7 @@ def test_the_same_command_accepts_and_prolongs_an_older_run(g1: Robot, walking: 
     train_tracker(tmp_path, g1, [walking], TINY, threads=1, say=told.append)
     assert told == [f"already trained: {tmp_path}"]
     longer = train_tracker(tmp_path, g1, [walking], replace(TINY, samples=7 * 48), threads=1)
-    assert longer["samples"] == 7 * 48
+    assert longer.samples == 7 * 48
     about["config"]["modulator"] = {**FLAT, "kind": "pfm", "prior": "g1-small"}
     (tmp_path / "run.json").write_text(json.dumps(about))
     with pytest.raises(InputError, match=r"another run is already here.*draws 1 → 16"):
