@@ -79,7 +79,7 @@ def main(out: Path = Path("own-reward"), samples: int = 4096) -> None:
         evaluation_episodes=8,
     )
     result = train_tracker(out, robot, [embedded_motion("walk", robot)], config, say=print)
-    print(f"{result['final']['random']['success']:.1%} of the walk tracked after {samples:,} samples")
+    print(f"{result.end.success:.1%} of the walk tracked after {samples:,} samples")
 
 
 if __name__ == "__main__":

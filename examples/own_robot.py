@@ -104,7 +104,7 @@ def main(folder: Path = Path("own-robot"), prior_steps: int = 400, samples: int 
         evaluation_episodes=16,
     )
     result = train_tracker(folder / "tracker", robot, [clips[1]], config, say=print)
-    first, last = (each["success"] for each in (result["evaluations"][0], result["evaluations"][-1]))
+    first, last = (each.success for each in (result.evaluations[0], result.evaluations[-1]))
     print(f"the tracker follows {last:.0%} of the clip after {samples:,} samples, {first:.0%} before")
     return factors
 
