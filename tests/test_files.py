@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pfmhr.errors import InputError
-from pfmhr.files import make_folder, save_figure, write_atomically
+from pfmhr.files import exclusive, make_folder, save_figure, write_atomically
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
@@ -72,6 +74,28 @@ def test_of_two_writers_each_writes_a_whole_file(tmp_path: Path) -> None:
         writer.join()
     assert seen == [b"a" * 1000] and path.read_bytes() == b"b" * 2000
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_the_module_loads_where_there_is_no_fcntl(tmp_path: Path) -> None:
+    """As on Windows, where filelock locks by other means."""
+    code = "import sys; sys.modules['fcntl'] = None; import pfmhr.files; print(pfmhr.files.write_json.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout == "write_json\n", done.stderr
+
+
+def test_one_writer_has_a_folder_to_itself_until_its_process_ends(tmp_path: Path) -> None:
+    code = "import sys, pathlib; from pfmhr.files import exclusive\n"
+    code += "with exclusive(pathlib.Path(sys.argv[1])): print('mine', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None and other.stdout.readline() == "mine\n"
+        with pytest.raises(InputError, match="another process is writing here") as refused, exclusive(tmp_path):
+            pass
+        assert refused.value.code == "locked"
+        other.kill()
+        other.wait()
+    with exclusive(tmp_path):
+        pass
 
 
 def test_what_a_killed_writer_left_is_no_part_of_the_next_file(tmp_path: Path) -> None:

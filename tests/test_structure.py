@@ -11,8 +11,9 @@ import pfmhr
 
 PACKAGE = Path(pfmhr.__file__).parent
 ORDER = (
-    *("text", "errors", "spatial", "extension", "lazy", "layout", "foreign", "files", "robots", "motion", "provenance"),
-    *("parallel", "retarget", "corpus", "inputs", "learning", "prior", "score", "distance", "reward", "sim"),
+    *("text", "errors", "spatial", "extension", "lazy", "layout", "foreign", "files", "resuming", "robots"),
+    *("motion", "provenance", "parallel", "retarget", "corpus", "inputs", "learning"),
+    *("prior", "score", "distance", "reward", "sim"),
     *("results", "tracking", "bench", "studies", "experiments"),
     *("viewer", "report", "cli"),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import shutil
@@ -11,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+from filelock import lock_descriptor
 
 from pfmhr.errors import InputError
 
@@ -40,6 +41,8 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
                 write(handle)
                 handle.flush()
                 os.fsync(handle.fileno())
+                if os.name == "nt":
+                    handle.close()  # Windows renames no file that is open
                 os.replace(temporary, path)
             except BaseException:
                 temporary.unlink(missing_ok=True)
@@ -49,16 +52,16 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 @contextmanager
 def _alone(temporary: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, empty, for one process at a time: what two write at once would be neither's."""
+    """An empty file to write to. A second writer waits until the first has finished; their words never mix."""
     while True:
-        handle = os.fdopen(os.open(temporary, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666), "w+b")
-        with handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        descriptor = os.open(temporary, os.O_CREAT | os.O_RDWR | getattr(os, "O_BINARY", 0), 0o666)
+        with os.fdopen(descriptor, "w+b") as handle:
+            lock_descriptor(descriptor)
             if temporary.exists() and os.path.samestat(os.stat(temporary), os.fstat(handle.fileno())):
                 handle.truncate()  # left by a writer that was killed
                 yield handle
                 return
-        # Another finished in the meantime, and what was opened has its name by now.
+        # Another writer finished in the meantime and renamed the file that we had opened.
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -83,7 +86,9 @@ def make_folder(directory: Path) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Make renames inside ``directory`` durable."""
+    """Make renames inside ``directory`` durable; Windows opens no folders and needs none of this."""
+    if os.name == "nt":
+        return
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -118,10 +123,8 @@ def exclusive(directory: Path) -> Iterator[None]:
     with disk_errors(directory):
         descriptor = os.open(directory / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError("another process is writing here", where=directory, code="locked") from None
+        if not lock_descriptor(descriptor, blocking=False):
+            raise InputError("another process is writing here", where=directory, code="locked")
         yield
     finally:
         os.close(descriptor)

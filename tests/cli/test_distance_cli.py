@@ -25,7 +25,7 @@ torch.set_num_threads(1)  # two test workers share two cores
 faiss.omp_set_num_threads(1)
 
 Capture = pytest.CaptureFixture[str]
-SHORT = ["--pairs", "800", "--steps", "10", "--batch-size", "64", "--threads", "1"]
+SHORT = ["--pairs.count", "800", "--steps", "10", "--batch-size", "64", "--threads", "1"]
 CLIPS = ("walk", "run", "squat", "bow", "wave", "march")
 
 
@@ -71,7 +71,7 @@ def test_training_again_says_it_is_done_and_other_settings_are_refused(home: Pat
     assert "already trained" in capsys.readouterr().out
     for more, message in (
         (("--seed", "5"), "other pairs are already here"),
-        (("--neighbours", "2"), "other pairs are already here"),
+        (("--pairs.neighbours", "2"), "other pairs are already here"),
         (("--steps", "20"), "steps 10 → 20"),
         (("--preset", "paper"), "another run is already here"),
     ):
@@ -81,7 +81,7 @@ def test_training_again_says_it_is_done_and_other_settings_are_refused(home: Pat
 
 
 def test_metric_neighbours_and_preset_reach_the_training(home: Path, tmp_path: Path, g1: Robot) -> None:
-    arguments = ("--metric", "l1", "--neighbours", "3", "--preset", "paper", "--seed", "4", "--steps", "2")
+    arguments = ("--pairs.metric", "l1", "--pairs.neighbours", "3", "--preset", "paper", "--seed", "4", "--steps", "2")
     assert train(home, tmp_path / "run", *arguments) == 0
     about = PoseDistanceField.load(tmp_path / "run", g1).about
     pairs = about["pairs"]["pairs"]
@@ -94,15 +94,15 @@ def test_metric_neighbours_and_preset_reach_the_training(home: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--pairs", "0"], "impossible pairs"),
-        (["--pairs", "-1"], "impossible pairs"),
-        (["--neighbours", "0"], "impossible pairs"),
+        (["--pairs.count", "0"], "impossible pairs"),
+        (["--pairs.count", "-1"], "impossible pairs"),
+        (["--pairs.neighbours", "0"], "impossible pairs"),
         (["--steps", "0"], "steps must be at least 1 (got 0)"),
         (["--batch-size", "0"], "batch_size must be at least 1 (got 0)"),
         (["--batch-size", "1000000000000"], "a batch does not fit into memory"),
         (["--learning-rate", "nan"], "learning_rate must be above 0 (got nan)"),
-        (["--pairs", "5"], "too few pairs to hold any out"),
-        (["--neighbours", "100000"], "impossible number of neighbours"),
+        (["--pairs.count", "5"], "too few pairs to hold any out"),
+        (["--pairs.neighbours", "100000"], "impossible number of neighbours"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

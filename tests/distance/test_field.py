@@ -87,7 +87,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "half a config": (lambda folder: (folder / "config.json").write_text("{"), "bad_distance_field", "unreadable JSON"),
     "a list for a config": (lambda folder: (folder / "config.json").write_text("[]"), "bad_distance_field", "list"),
     "a prior's config": (edit(lambda c: c.update(format="pfmhr-prior")), "bad_distance_field", "this is a prior, not"),
-    "a future version": (edit(lambda c: c.update(version=99)), "bad_distance_field", "unknown distance field version"),
+    "a future version": (
+        edit(lambda c: c.update(version=99)),
+        "bad_distance_field",
+        "unknown version of a distance field's config",
+    ),
     **{
         f"no {key}": (without(key), "bad_distance_field", f"incomplete or wrong: Object missing required field `{key}`")
         for key in ("robot", "joint_names", "parents", "lower", "upper", "network", "weights_sha256")

@@ -81,7 +81,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no config": (lambda folder: (folder / "config.json").unlink(), "not a prior"),
     "half a config": (lambda folder: (folder / "config.json").write_text("{"), "unreadable JSON"),
     "a foreign config": (edit(lambda config: config.update(format="other")), "not a prior's config"),
-    "a future version": (edit(lambda config: config.update(version=99)), "unknown prior version"),
+    "a future version": (edit(lambda config: config.update(version=99)), "unknown version of a prior's config"),
     "a missing key": (edit(lambda config: config.pop("normalisation")), "incomplete or wrong: .*`normalisation`"),
     "no weights": (lambda folder: (folder / "model.safetensors").unlink(), "weights are missing"),
     "half the weights": (

@@ -90,7 +90,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _open_missing_streams() -> None:
-    """Let streams that were closed before we began lead nowhere; else the next file opened would take their number."""
+    """Open streams that were closed before we began, on nothing; else the next file would take their number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -104,7 +104,7 @@ def _open_missing_streams() -> None:
 
 
 def _reader_gone() -> bool:
-    """Whether it is our own output that nobody reads any more, as in ``pfmhr … | head``, and not some other pipe."""
+    """Whether the broken pipe is our own output, as in ``pfmhr … | head``, and not another one."""
     poll = select.poll()
     for stream in (sys.stdout, sys.stderr):
         poll.register(stream.fileno(), select.POLLERR)
@@ -112,7 +112,7 @@ def _reader_gone() -> bool:
 
 
 def _redirect(*streams: TextIO) -> None:
-    """Nothing is left to be said where nobody hears it, at the interpreter's end neither."""
+    """Send what is still to be written nowhere: Python flushes these streams when it ends, and would fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in streams:
         os.dup2(nowhere, stream.fileno())

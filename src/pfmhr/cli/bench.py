@@ -38,10 +38,10 @@ def corpus(
         pfmhr bench corpus --rows 60000000
 
     Args:
-        data: a folder of Unitree csv files (gzipped ones are unpacked first); embedded motions if left away.
+        data: a folder of Unitree csv files (gzipped ones are unpacked first); default: embedded motions.
         rows: size of the corpus for random access.
         repeats: how often each thing is measured.
-        output: also write the JSON here.
+        output: also write the JSON here; default: nowhere.
         json: taken as elsewhere; a bench prints its JSON with or without it.
     """
     at_least_one(rows=rows, repeats=repeats)
@@ -71,7 +71,7 @@ def prior(
         batch: poses per step.
         repeats: how often each thing is measured.
         compile: measure the compiled step too.
-        output: also write the JSON here.
+        output: also write the JSON here; default: nowhere.
         json: taken as elsewhere; a bench prints its JSON with or without it.
     """
     at_least_one(batch=batch, repeats=repeats)
@@ -102,10 +102,10 @@ def score(
         preset: which network.
         batch: transitions scored at once.
         repeats: how often each thing is measured.
-        bfloat16: measure the bfloat16 pass too; only where the processor has such units, unless said.
-        threads: threads to compute with; all cores unless said.
-        data: motions to measure the accuracy on; embedded ones if left away.
-        output: also write the JSON here.
+        bfloat16: measure the bfloat16 pass too; default: where the processor has such units.
+        threads: threads to compute with; default: as many as there are cores.
+        data: motions to measure the accuracy on; default: embedded ones.
+        output: also write the JSON here; default: nowhere.
         json: taken as elsewhere; a bench prints its JSON with or without it.
     """
     at_least_one(batch=batch, repeats=repeats, threads=threads)
@@ -131,10 +131,10 @@ def distance(
         pfmhr bench distance --corpus corpora/lafan1
 
     Args:
-        corpus: a pose corpus; embedded motions if left away.
+        corpus: a pose corpus; default: embedded motions.
         poses: at most this many of its poses, at growth 1.
         queries: how many poses to label.
-        output: also write the JSON here.
+        output: also write the JSON here; default: nowhere.
         json: taken as elsewhere; a bench prints its JSON with or without it.
     """
     at_least_one(poses=poses, queries=queries)
@@ -162,8 +162,8 @@ def sim(
     Args:
         environments: how many are stepped together, one or more numbers.
         seconds: how long each comparison is measured.
-        threads: threads to step with; all cores unless said.
-        output: also write the JSON here.
+        threads: threads to step with; default: as many as there are cores.
+        output: also write the JSON here; default: nowhere.
         json: taken as elsewhere; a bench prints its JSON with or without it.
     """
     at_least_one(threads=threads)

@@ -42,7 +42,7 @@ def check(
     Args:
         paths: files and folders, searched all the way down.
         robot: a robot's name or the path of its MJCF.
-        fps: frame rate of csv files that state none (30 is assumed, with a note).
+        fps: frame rate of csv files that state none; default: 30 is assumed, with a note.
         fill_missing: accept files that lack joints.
         all: list sound files too.
         json: print one JSON object.

@@ -49,7 +49,7 @@ def remark(message: str) -> None:
 
 
 def teller(json: bool) -> Callable[[str], None]:
-    """Where a command's own remarks go: to stdout, unless that is kept for one JSON object."""
+    """The function that takes a command's remarks: they go to stdout, with ``--json`` to stderr."""
     return remark if json else say
 
 
@@ -103,7 +103,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 def training_bar(what: str, remaining: bool = True) -> Iterator[Callable[[int, int, str], None]]:
     """A progress bar fed with (steps done, steps in all, a remark); without a terminal, a line now and then.
 
-    Without ``remaining``, the time that is left is the remark's to tell.
+    Without ``remaining`` the bar does not estimate the time that is left.
     """
     console = _console(to_stderr=True)
     if not console.is_terminal:
@@ -125,7 +125,7 @@ def _lines(what: str, remaining: bool) -> Callable[[int, int, str], None]:
         nonlocal last, first, before
         now = time.monotonic()
         if last < 0 or done < before:
-            first = done, now  # what was done before, of a run that goes on or of another, took no time of this one's
+            first = done, now  # steps of an earlier run took none of our time
         before = done
         if 20 * done // total != last:
             last = 20 * done // total

@@ -92,8 +92,8 @@ def subset(
         corpus: the corpus to draw from.
         out: folder of the subset.
         size: how many poses.
-        stratify: "category" to take equally from every category until one runs out.
-        categories: take poses from these categories only.
+        stratify: "category" to take equally from every category until one runs out; default: by size.
+        categories: take poses from these categories only; default: all.
         seed: another seed, another subset.
         json: print one JSON object.
     """

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
 from pfmhr.cli.console import print_json, print_table, progress_bar, say, teller, training_bar
-from pfmhr.cli.options import given, use_threads
+from pfmhr.cli.options import use_threads
+from pfmhr.cli.values import Flat, with_presets
+from pfmhr.distance import DistanceConfig, PairConfig
+from pfmhr.distance.training import PAPER
 
 
+@dataclass(frozen=True)
+class PairOptions(PairConfig):
+    """What pairs to make."""
+
+    seed: Annotated[int, tyro.conf.Suppress] = 0
+    """The training's own."""
+
+
+@with_presets(config={"cpu": DistanceConfig(), "paper": PAPER})
 def train(
     corpus: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")],
     /,
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])],
     preset: Literal["cpu", "paper"] = "cpu",
-    pairs: int | None = None,
+    config: Flat[DistanceConfig] = DistanceConfig(),  # noqa: B008
+    pairs: PairOptions = PairOptions(),  # noqa: B008
     robot: str | None = None,
-    metric: Literal["l2", "l1"] = "l2",
-    neighbours: int = 1,
-    steps: int | None = None,
-    batch_size: int | None = None,
-    learning_rate: float | None = None,
-    seed: int = 0,
     threads: int | None = None,
     json: bool = False,
 ) -> int:
@@ -38,42 +46,33 @@ def train(
         corpus: folder of a pose corpus.
         out: directory of the run; pairs lie in its folder "pairs".
         preset: settings that fit two cores, or PDF-HR's own (65,536 poses per step, 15,000 steps).
-        pairs: how many labelled poses to make.
-        robot: path of the MJCF, for a robot that is not bundled.
-        metric: of the distances: L2 or L1 over the joints, in rad.
-        neighbours: the label is the mean distance to so many nearest poses.
-        steps: how many steps.
-        batch_size: poses per step.
-        learning_rate: peak of the learning rate.
-        seed: of pairs, initial weights and batches.
-        threads: threads to compute with; all cores unless said.
+        robot: path of the MJCF, for a robot that is not bundled; default: the corpus's robot.
+        threads: threads to compute with; default: as many as there are cores.
         json: print one JSON object.
     """
-    from dataclasses import replace
-
     from pfmhr.corpus import PoseCorpus
-    from pfmhr.distance import DistanceConfig, PairConfig, make_pairs, train_distance
+    from pfmhr.distance import make_pairs, train_distance
     from pfmhr.distance.neighbours import limit_threads
     from pfmhr.distance.network import DistanceNetworkConfig
-    from pfmhr.distance.training import PAPER, require_trainable
+    from pfmhr.distance.training import require_trainable
 
     use_threads(threads)
     limit_threads(threads)
     opened = PoseCorpus.open(corpus)
     body = opened.load_robot(robot)
-    count = PairConfig().count if pairs is None else pairs
-    wanted = PairConfig(count=count, metric=metric, neighbours=neighbours, seed=seed)
-    changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
-    start = PAPER if preset == "paper" else DistanceConfig()
-    config = replace(start, seed=seed, **given(changes))
+    wanted = replace(pairs, seed=config.seed)
     require_trainable(out, wanted.count, body, config, DistanceNetworkConfig())
     with progress_bar("labelling") as labelled:
         made = make_pairs(out / "pairs", opened, body, wanted, teller(json), labelled)
     with training_bar("training") as progress:
         field = train_distance(out, made, body, config, say=teller(json), progress=progress)
-    held_out = field.about["held_out"]
+    return _show(out, field.about, json)
+
+
+def _show(out: Path, about: dict[str, Any], json: bool) -> int:
+    held_out = about["held_out"]
     if json:
-        print_json({"path": str(out), **field.about})
+        print_json({"path": str(out), **about})
         return 0
     rows = [[band, f"{each['error']:.3f}", f"{each['pairs']:,}"] for band, each in held_out["by_distance"].items()]
     print_table("held-out error in rad, by distance", ["distance", "error", "pairs"], rows)

@@ -44,13 +44,13 @@ def run(
 
     Args:
         file: the matrix, a toml file.
-        out: folder of the runs; runs/experiments/NAME unless said.
+        out: folder of the runs; default: runs/experiments/NAME.
         engine: processes on this machine, or tasks of a Ray cluster.
         workers: runs at once on this machine, each on one thread; a cluster that is there runs as many as it has cores.
         attempts: how often a cell that fails is tried.
         reuse: folders or stored reports of experiments, made here or elsewhere; what has finished there with the
-            same settings is taken from there and not repeated.
-        data: folder below which the clips of the matrix are; where the command is run unless said.
+            same settings is taken from there and not repeated; default: none.
+        data: folder below which the clips of the matrix are; default: where the command is run.
         json: print one JSON object.
     """
     from pfmhr.experiments import Matrix, run_matrix
@@ -82,9 +82,10 @@ def report(
 
     Args:
         file: the matrix, a toml file.
-        out: folder of the runs; runs/experiments/NAME unless said.
-        output: also write everything here as JSON, with two figures beside it: dots of seeds, learning curves.
-        against: method that all others are compared with, instead of the matrix's own.
+        out: folder of the runs; default: runs/experiments/NAME.
+        output: also write everything here as JSON, with two figures beside it (dots of seeds, learning
+            curves); default: nowhere.
+        against: method that all others are compared with; default: the matrix's own.
         json: print one JSON object.
     """
     from pfmhr.experiments import Matrix

@@ -29,9 +29,9 @@ def at_least_one(**numbers: int | None) -> None:
 
 
 def refuse_replacing(outputs: Iterable[Path], inputs: Iterable[str | Path | None]) -> None:
-    """Refuse to write where something is read from, by whatever name: what it held would be gone.
+    """Refuse to write over a file that is read, by whatever name.
 
-    What is not there, and so is no file, may stand among the inputs.
+    Inputs that do not exist are no files and are ignored.
     """
     read = [path for path in inputs if path is not None and os.path.isfile(path)]
     for output in outputs:
@@ -43,7 +43,7 @@ def refuse_replacing(outputs: Iterable[Path], inputs: Iterable[str | Path | None
 
 
 def use_threads(threads: int | None) -> None:
-    """Let torch compute with so many threads: all cores we may use unless said."""
+    """Let torch compute with so many threads; default: as many as there are cores for us."""
     at_least_one(threads=threads)
     import torch
 
@@ -54,14 +54,14 @@ def use_threads(threads: int | None) -> None:
 
 @contextmanager
 def tracking_extra() -> Iterator[None]:
-    """What is missing for tracking, said so that one knows what to install."""
+    """Turn an import that fails into an error that says what to install for tracking."""
     with _extra("tracking"):
         yield
 
 
 @contextmanager
 def viewer_extra() -> Iterator[None]:
-    """What is missing for the viewer, said so that one knows what to install."""
+    """Turn an import that fails into an error that says what to install for the viewer."""
     with _extra("viewer"):
         yield
 

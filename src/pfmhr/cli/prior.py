@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,33 +9,26 @@ import tyro
 
 from pfmhr.cli.console import print_json, print_table, say, teller, training_bar
 from pfmhr.cli.options import given, use_threads
+from pfmhr.cli.values import Flat, with_presets
 from pfmhr.errors import InputError
 from pfmhr.layout import HUB
+from pfmhr.prior import PriorConfig, TrainConfig
+from pfmhr.prior.network import PRESETS
 
 Corpus = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")]
 Prior = Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PRIOR")]
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
 
 
+@with_presets(config={name: PriorConfig(network=network) for name, network in PRESETS.items()})
 def train(
     corpus: Corpus,
     /,
     out: Out,
     preset: Literal["tiny", "small", "paper"] = "small",
+    config: Flat[PriorConfig] = PriorConfig(),  # noqa: B008
+    training: Flat[TrainConfig] = TrainConfig(),  # noqa: B008
     robot: str | None = None,
-    steps: int | None = None,
-    batch_size: int | None = None,
-    seed: int = 0,
-    learning_rate: float | None = None,
-    prediction: Literal["clean", "velocity"] = "clean",
-    normalisation: Literal["standard", "limits"] | None = None,
-    time_mean: float | None = None,
-    time_std: float | None = None,
-    linears_per_block: Literal[1, 2] = 2,
-    held_out: float | None = None,
-    distinct_times: int | None = None,
-    schedule: Literal["cosine", "constant"] | None = None,
-    compile: bool = False,
     threads: int | None = None,
     json: bool = False,
 ) -> int:
@@ -50,50 +42,16 @@ def train(
     Args:
         corpus: folder of a pose corpus.
         out: directory of the run; the prior itself is written there at the end.
-        robot: path of the MJCF, for a robot that is not bundled.
         preset: size of the network: tiny (tests), small (6 x 256), paper (10 x 1024).
-        steps: how many steps.
-        batch_size: poses per step, over all processes.
-        seed: decides initial weights, batches, times, noise and the held-out sources.
-        learning_rate: peak of the learning rate.
-        prediction: what the network predicts.
-        normalisation: units of the poses: their spread over the data, or the joint ranges.
-        time_mean: centre of the logit-normal flow times.
-        time_std: spread of the logit-normal flow times.
-        linears_per_block: linear maps in a residual block.
-        held_out: share of the sources kept from training.
-        distinct_times: flow times per batch.
-        schedule: learning rate after the warm-up.
-        compile: compile the training step.
-        threads: threads to compute with; all cores unless said.
+        robot: path of the MJCF, for a robot that is not bundled; default: the corpus's robot.
+        threads: threads to compute with; default: as many as there are cores.
         json: print one JSON object.
     """
     from pfmhr.corpus import PoseCorpus
-    from pfmhr.prior import PriorConfig, TrainConfig, train_prior
-    from pfmhr.prior import preset as network_preset
-    from pfmhr.prior.path import TimeSampling
+    from pfmhr.prior import train_prior
 
     use_threads(threads)
     opened = PoseCorpus.open(corpus)
-    defaults = PriorConfig()
-    config = replace(
-        defaults,
-        network=replace(network_preset(preset), linears_per_block=linears_per_block),
-        prediction=prediction,
-        normalisation=normalisation or defaults.normalisation,
-        time=TimeSampling(
-            defaults.time.mean if time_mean is None else time_mean, defaults.time.std if time_std is None else time_std
-        ),
-    )
-    changes = {
-        "steps": steps,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "held_out": held_out,
-        "distinct_times": distinct_times,
-        "schedule": schedule,
-    }
-    training = replace(TrainConfig(seed=seed, compile=compile), **given(changes))
     with training_bar("training") as progress:
         body = opened.load_robot(robot)
         prior = train_prior(out, opened, body, config, training, teller(json), progress)
@@ -110,10 +68,10 @@ def extend(
     /,
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None,
     robot: str | None = None,
-    steps: int | None = None,
-    batch_size: int | None = None,
+    steps: int = TrainConfig.steps,
+    batch_size: int = TrainConfig.batch_size,
+    learning_rate: float = TrainConfig.learning_rate,
     distinct_times: int | None = None,
-    learning_rate: float | None = None,
     seed: int | None = None,
     threads: int | None = None,
     json: bool = False,
@@ -126,18 +84,18 @@ def extend(
     Args:
         prior: a directory, a bundled prior's name, or hf:owner/name.
         corpus: the corpus to go on with: old data and new.
-        out: directory of the new run; PRIOR-extended unless said.
-        robot: path of the MJCF, for a robot that is not bundled.
+        out: directory of the new run; default: PRIOR-extended.
+        robot: path of the MJCF, for a robot that is not bundled; default: the corpus's robot.
         steps: how many steps.
         batch_size: poses per step, over all processes.
-        distinct_times: flow times per batch; the prior's own unless said.
         learning_rate: peak of the learning rate.
-        seed: decides batches, times, noise and the held-out sources; the prior's own unless said.
-        threads: threads to compute with; all cores unless said.
+        distinct_times: flow times per batch; default: the prior's own.
+        seed: decides batches, times, noise and the held-out sources; default: the prior's own.
+        threads: threads to compute with; default: as many as there are cores.
         json: print one JSON object.
     """
     from pfmhr.corpus import PoseCorpus
-    from pfmhr.prior import PosePrior, TrainConfig, extend_prior
+    from pfmhr.prior import PosePrior, extend_prior
 
     use_threads(threads)
     start, opened = PosePrior.load(prior), PoseCorpus.open(corpus)
@@ -146,10 +104,9 @@ def extend(
     target = out or Path(f"{prior.rstrip('/')}-extended")
     # The same share of sources is held out, or it would learn what it is judged by.
     before = start.about.get("training", {})
-    changes = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
     own = {"seed": seed, "distinct_times": distinct_times, "held_out": None}
-    kept = {name: before.get(name) if value is None else value for name, value in own.items()}
-    training = replace(TrainConfig(), **given({**changes, **kept}))
+    kept = given({name: before.get(name) if value is None else value for name, value in own.items()})
+    training = TrainConfig(steps=steps, batch_size=batch_size, learning_rate=learning_rate, **kept)
     with training_bar("extending") as progress:
         body = opened.load_robot(robot)
         grown = extend_prior(start, target, opened, body, training, teller(json), progress)
@@ -178,7 +135,7 @@ def sample(
     Args:
         prior: a directory, a bundled prior's name, or hf:owner/name.
         out: the npz to write.
-        robot: path of the MJCF, for a robot that is not bundled.
+        robot: path of the MJCF, for a robot that is not bundled; default: the prior's robot.
         count: how many poses.
         seed: another seed, other poses.
         steps: integration steps.

@@ -33,8 +33,8 @@ def evaluate(
     Args:
         prior: a directory, a bundled prior's name, or hf:owner/name.
         corpus: the corpus it was trained on, or another one.
-        out: folder for eval.json and a page of plots.
-        robot: path of the MJCF, for a robot that is not bundled.
+        out: folder for eval.json and a page of plots; default: neither is written.
+        robot: path of the MJCF, for a robot that is not bundled; default: the prior's robot.
         poses: how many held-out poses and samples.
         seed: of the samples.
         json: print one JSON object.

@@ -41,13 +41,13 @@ def rollouts(
         runs: directory of a tracking run, or of the same run at several moments.
         prior: a directory, a bundled prior's name, or hf:owner/name.
         out: folder for json and csv.
-        times: flow times to judge at; 0.3, 0.5, 0.75 and 0.9 unless said.
+        times: flow times to judge at; default: 0.3, 0.5, 0.75 and 0.9.
         p_good: percentile of the reference from which on nothing is cut.
         p_bad: percentile at and below which as much is cut as ever.
         steps: control steps of every environment.
         seed: of starts, exploration and noise.
-        hold: joints with one of these words in their names count as still.
-        threads: threads to compute with; all cores unless said.
+        hold: joints with one of these words in their names count as still; default: none.
+        threads: threads to compute with; default: as many as there are cores.
         json: print one JSON object.
     """
     from pfmhr.prior import PosePrior

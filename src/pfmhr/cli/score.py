@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +10,7 @@ import tyro
 
 from pfmhr.cli.console import print_json, print_table, remark, say
 from pfmhr.cli.options import refuse_replacing
+from pfmhr.cli.values import Flat
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder
 from pfmhr.reward.ramp import Ramp
@@ -17,9 +18,12 @@ from pfmhr.reward.settings import DRAWS
 from pfmhr.score.defaults import T_EVAL
 
 if TYPE_CHECKING:
+    from torch import Generator
+
     from pfmhr.motion import Motion
     from pfmhr.reward import Calibration
     from pfmhr.robots import Robot
+    from pfmhr.score import PoseGeometryScore
 
 Motions = Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="MOTION...")]
 Out = Annotated[Path, tyro.conf.arg(aliases=["-o"])]
@@ -29,22 +33,56 @@ LONGEST_STEP = 100.0
 """s: cycles are repeated for as long as a control step takes."""
 
 
+@dataclass(frozen=True)
+class Scoring:
+    """How motions are read and scored."""
+
+    prior: str = "g1-small"
+    """A directory, a bundled prior's name, or hf:owner/name."""
+    robot: str | None = None
+    """Path of the MJCF, for a robot that is not bundled; default: the prior's robot."""
+    t_eval: float = T_EVAL
+    """Flow time of the score."""
+    samples: int = 1
+    """Corruption samples averaged per transition."""
+    fps: float | None = None
+    """Frame rate of csv files that state none; default: such files are refused."""
+    seed: int = 0
+    """Of the corruption noise."""
+
+    def load(self) -> tuple[PoseGeometryScore, Robot, Generator]:
+        """The score, the robot, and the noise."""
+        import torch
+
+        from pfmhr.prior import PosePrior
+        from pfmhr.score import PoseGeometryScore
+
+        prior = PosePrior.load(self.prior)
+        robot = prior.load_robot(self.robot)
+        return PoseGeometryScore(prior, self.t_eval, self.samples), robot, torch.Generator().manual_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What the scores would do to a reward."""
+
+    alpha: float = Ramp.alpha
+    """Strength of the reward's cut."""
+    p_good: float = Ramp.p_good
+    """Percentile from which the reward is left alone."""
+    p_bad: float = Ramp.p_bad
+    """Percentile below which it is cut fully."""
+
+
 def score(
     motions: Motions,
     /,
-    prior: str = "g1-small",
-    robot: str | None = None,
+    scoring: Flat[Scoring] = Scoring(),  # noqa: B008
     out: Out = Path("scores"),
     reference: Path | None = None,
     calibration: Path | None = None,
-    t_eval: float = T_EVAL,
-    samples: int = 1,
     control_rate: float | None = None,
-    fps: float | None = None,
-    alpha: float = Ramp.alpha,
-    p_good: float = Ramp.p_good,
-    p_bad: float = Ramp.p_bad,
-    seed: int = 0,
+    cut: Flat[Cut] = Cut(),  # noqa: B008
     json: bool = False,
 ) -> int:
     """Score the pose changes of motions: how well does each fit the way joints move together?
@@ -59,40 +97,23 @@ def score(
 
     Args:
         motions: motion files and folders.
-        prior: a directory, a bundled prior's name, or hf:owner/name.
-        robot: path of the MJCF, for a robot that is not bundled.
         out: folder for csv files and pictures.
-        reference: a motion file whose own scores say what is normal.
-        calibration: a file made by ``pfmhr calibrate``; its first motion is the reference.
-        t_eval: flow time of the score.
-        samples: corruption samples averaged per transition.
-        control_rate: transitions are this many per second; the calibration's, or 30, unless said.
-        fps: frame rate of csv files that state none.
-        alpha: strength of the reward's cut.
-        p_good: percentile from which the reward is left alone.
-        p_bad: percentile below which it is cut fully.
-        seed: of the corruption noise.
+        reference: a motion file whose own scores say what is normal; default: the motion itself.
+        calibration: a file made by ``pfmhr calibrate``; its first motion is the reference; default: none.
+        control_rate: transitions are this many per second; default: the calibration's, or 30.
         json: print one JSON object instead of the table.
     """
-    import torch
-
-    from pfmhr.prior import PosePrior
     from pfmhr.reward import Calibration
-    from pfmhr.reward.plots import timeline_plot
-    from pfmhr.reward.timeline import score_motion
-    from pfmhr.score import PoseGeometryScore
 
     if reference is not None and calibration is not None:
         raise InputError("a reference or a calibration, not both", code="bad_config")
-    loaded = PosePrior.load(prior)
-    body, ramp = loaded.load_robot(robot), Ramp(alpha, p_good, p_bad)
-    scorer = PoseGeometryScore(loaded, t_eval, samples)
-    generator = torch.Generator().manual_seed(seed)
-    clips = _read(motions, body, fps)
-    normal = _read((reference,), body, fps)[:1] if reference else []
-    names = _file_names(clips)
-    written = [out / f"{name}{kind}" for name in names for kind in (".csv", ".png")]
-    refuse_replacing(written, [*(clip.source for clip in (*clips, *normal)), calibration, robot])
+    ramp = Ramp(cut.alpha, cut.p_good, cut.p_bad)
+    scorer, body, generator = scoring.load()
+    clips = _read(motions, body, scoring.fps)
+    normal = _read((reference,), body, scoring.fps)[:1] if reference else []
+    places = [out / name for name in _file_names(clips)]
+    written = [Path(f"{place}{kind}") for place in places for kind in (".csv", ".png")]
+    refuse_replacing(written, [*(clip.source for clip in (*clips, *normal)), calibration, scoring.robot])
     shared = Calibration.load(calibration) if calibration else None
     dt = time_step(30.0 if control_rate is None else control_rate)
     if shared is not None and control_rate is not None:
@@ -102,30 +123,35 @@ def score(
         _tell_of_few(shared)
     make_folder(out)
     summaries = []
-    for clip, name in zip(clips, names, strict=True):
+    for clip, place in zip(clips, places, strict=True):
         own = shared or Calibration.fit(scorer, [clip], dt, generator)
-        timeline = score_motion(scorer, own, clip, ramp, generator)
-        timeline.write_csv(out / f"{name}.csv")
-        timeline_plot(out / f"{name}.png", timeline, ramp)
-        summaries.append(timeline.summary())
+        summaries.append(_score_clip(scorer, own, clip, ramp, generator, place))
     _print(summaries, out, json)
     return 0
+
+
+def _score_clip(
+    scorer: PoseGeometryScore, normal: Calibration, clip: Motion, ramp: Ramp, generator: Generator, place: Path
+) -> dict[str, object]:
+    """Write the csv and the picture of one clip; returns its line of the table."""
+    from pfmhr.reward.plots import timeline_plot
+    from pfmhr.reward.timeline import score_motion
+
+    timeline = score_motion(scorer, normal, clip, ramp, generator)
+    timeline.write_csv(Path(f"{place}.csv"))
+    timeline_plot(Path(f"{place}.png"), timeline, ramp)
+    return timeline.summary()
 
 
 def calibrate(
     motions: Motions,
     /,
     out: Out,
-    prior: str = "g1-small",
-    robot: str | None = None,
-    t_eval: float = T_EVAL,
-    samples: int = 1,
+    scoring: Flat[Scoring] = Scoring(),  # noqa: B008
     control_rate: float = 30.0,
-    fps: float | None = None,
     pooled: bool = False,
     phases: int = 1,
     draws: int = DRAWS,
-    seed: int = 0,
     json: bool = False,
 ) -> int:
     """Score every transition of reference motions and keep the distributions, one per motion.
@@ -137,33 +163,28 @@ def calibrate(
     Args:
         motions: the reference motions, numbered in the order given.
         out: the calibration file.
-        prior: a directory, a bundled prior's name, or hf:owner/name.
-        robot: path of the MJCF, for a robot that is not bundled.
-        t_eval: flow time of the score.
-        samples: corruption samples averaged per transition.
         control_rate: the controller's steps per second; motions are resampled to it.
-        fps: frame rate of csv files that state none.
         pooled: one distribution for all motions together.
         phases: steps begin this many times per control step; more make a short clip's distribution finer.
         draws: noise is drawn this many times per transition; more make the distribution depend less on the seed.
-        seed: of the corruption noise.
         json: print one JSON object.
     """
-    import torch
-
     from pfmhr.layout import CONFIG, WEIGHTS
-    from pfmhr.prior import PosePrior
     from pfmhr.reward import Calibration
-    from pfmhr.score import PoseGeometryScore
 
-    loaded = PosePrior.load(prior)
-    clips = _read(motions, loaded.load_robot(robot), fps)
-    refuse_replacing([out], [*(clip.source for clip in clips), robot, Path(prior) / CONFIG, Path(prior) / WEIGHTS])
-    scorer = PoseGeometryScore(loaded, t_eval, samples)
-    noise = torch.Generator().manual_seed(seed)
-    fitted = Calibration.fit(scorer, clips, time_step(control_rate), noise, pooled, phases, draws)
+    scorer, body, generator = scoring.load()
+    clips = _read(motions, body, scoring.fps)
+    prior = Path(scoring.prior)
+    refuse_replacing([out], [*(clip.source for clip in clips), scoring.robot, prior / CONFIG, prior / WEIGHTS])
+    fitted = Calibration.fit(scorer, clips, time_step(control_rate), generator, pooled, phases, draws)
     fitted.save(out)
     _tell_of_few(fitted)
+    return _show_references(out, fitted, f"{control_rate:g} steps/s, t_eval {scoring.t_eval:g}", json)
+
+
+def _show_references(out: Path, fitted: Calibration, settings: str, json: bool) -> int:
+    import torch
+
     shares = torch.tensor([0.01, 0.05, 0.5])
     quantiles = [values.quantile(shares).tolist() for values in fitted.values[0]]
     if json:
@@ -176,7 +197,7 @@ def calibrate(
         scores = [f"{value:.3g}" for value in few]
         rows.append([str(number), reference.name, f"{reference.transitions:,}", left_out, *scores])
     print_table("", ["id", "motion", "transitions", "left out", "1 %", "5 %", "median"], rows)
-    say(f"{out}: {len(rows)} reference(s) at {control_rate:g} steps/s, t_eval {t_eval:g}")
+    say(f"{out}: {len(rows)} reference(s) at {settings}")
     return 0
 
 

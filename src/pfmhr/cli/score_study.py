@@ -41,9 +41,9 @@ class Material:
     seed: int = 0
     """Of clips, transitions, noise and perturbations."""
     robot: str | None = None
-    """A robot's name or the path of its MJCF; the prior's unless said."""
+    """A robot's name or the path of its MJCF; default: the prior's."""
     threads: int | None = None
-    """Threads to compute with; all cores unless said."""
+    """Threads to compute with; default: as many as there are cores."""
     json: bool = False
     """Print one JSON object instead of the table."""
 
@@ -95,7 +95,7 @@ def timestep(material: Studied, times: tuple[float, ...] = (), recommend: bool =
 
     Args:
         material: what to look at.
-        times: flow times to try; the paper's seven and four beyond unless said.
+        times: flow times to try; default: the paper's seven and four beyond.
         recommend: end with the t_eval to use for this prior and these references.
     """
     from pfmhr.studies import timestep as study

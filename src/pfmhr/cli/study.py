@@ -26,7 +26,7 @@ class Plan:
     data: Data
     """Motion files and folders."""
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
-    """Where corpora, runs and the result go; runs/NAME of the study unless said."""
+    """Where corpora, runs and the result go; default: runs/NAME of the study."""
     steps: int | None = None
     """Of each run; default: 3000."""
     batch_size: int = 2048
@@ -36,12 +36,12 @@ class Plan:
     robot: str = "g1"
     """A robot's name or the path of its MJCF."""
     threads: int | None = None
-    """Threads to compute with; all cores unless said."""
+    """Threads to compute with; default: as many as there are cores."""
     json: bool = False
     """Print one JSON object."""
 
     def start(self, name: str, steps: int, **training: Any) -> tuple[Path, Robot, TrainConfig]:
-        """Folder, robot and training of a study whose runs have ``steps`` unless said otherwise."""
+        """Folder, robot and training of a study whose runs have ``steps`` by default."""
         from pfmhr.prior import TrainConfig
         from pfmhr.robots import Robot
 

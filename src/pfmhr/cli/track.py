@@ -36,9 +36,9 @@ def evaluate(
         run: directory of a tracking run, finished or not.
         episodes: how many from random starts; from the beginning every clip has one.
         horizon: lengths of an episode in s.
-        distance: m at which an episode is lost; 1.0 (vaults 0.5) unless said. Success at 0.5 m is reported beside it.
+        distance: m at which an episode is lost; default: 1.0, vaults 0.5. Success at 0.5 m is reported beside it.
         seed: of the random starts.
-        threads: threads for physics and networks; all cores unless said.
+        threads: threads for physics and networks; default: as many as there are cores.
         json: print one JSON object.
     """
     with tracking_extra():
@@ -92,8 +92,8 @@ def compare(runs: Runs, /, figure: Path | None = None, output: Path | None = Non
 
     Args:
         runs: directories of finished runs; those that differ in their seed only are one row.
-        figure: also draw the learning curves here.
-        output: also write rows, curves, command and machine here, as JSON.
+        figure: also draw the learning curves here; default: nowhere.
+        output: also write rows, curves, command and machine here, as JSON; default: nowhere.
         json: print one JSON object.
     """
     from pfmhr.provenance import provenance
@@ -138,7 +138,7 @@ def play(
 
     Args:
         run: directory of a tracking run, finished or not.
-        output: video to write, .mp4 or .gif; play.mp4 in the run's directory unless said (.gif without ffmpeg).
+        output: video to write, .mp4 or .gif; default: play.mp4 in the run's directory (.gif without ffmpeg).
         seconds: longest time to play; an episode that is lost ends as in an evaluation.
         start: moment of the clip to start from, in s.
         clip: number of the clip, from 0, for runs with several.
@@ -175,7 +175,7 @@ def export(run: Run, /, out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"]
 
     Args:
         run: directory of a tracking run, finished or not.
-        out: file to write; policy.onnx in the run's directory unless said.
+        out: file to write; default: policy.onnx in the run's directory.
         json: print one JSON object.
     """
     with tracking_extra():

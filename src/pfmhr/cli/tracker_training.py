@@ -48,7 +48,7 @@ def train(
     Args:
         motions: motion files, or embedded clips as embedded:walk.
         out: directory of the run.
-        threads: threads for physics and networks; default: all cores.
+        threads: threads for physics and networks; default: as many as there are cores.
         json: print the result as one JSON object.
     """
     from pfmhr.provenance import provenance

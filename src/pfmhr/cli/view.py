@@ -24,7 +24,7 @@ def view(
     /,
     prior: str | None = None,
     host: str = "127.0.0.1",
-    port: int = 8080,
+    port: Annotated[int, tyro.conf.arg(help_behavior_hint="(default: 8080)")] = 8080,
     clip: str | None = None,
     start: float = 0.0,
     seconds: float = 10.0,
@@ -47,15 +47,15 @@ def view(
 
     Args:
         targets: one or two motions (files, or embedded:walk), one tracking run, or one prior.
-        prior: scores motions and rollouts; g1-small, or what a run was trained with, unless said.
+        prior: scores motions and rollouts; default: what a run was trained with, or g1-small.
         host: who can see it: 127.0.0.1 this computer, 0.0.0.0 the whole network.
         port: of the page; 0 takes any free one.
-        clip: which clip of a file or run that holds several: its name, or its number in a run.
+        clip: which clip of a file or run that holds several: its name, or its number in a run; default: the first.
         start: moment of a run's clip to start from, in s.
         seconds: longest time a run is shown.
         control_rate: motions are scored in so many steps per second.
-        fps: frame rate of csv files that state none.
-        robot: a robot's name or the path of its MJCF; the prior's unless said.
+        fps: frame rate of csv files that state none; default: such files are refused.
+        robot: a robot's name or the path of its MJCF; default: the prior's.
         no_shadows: draw none: quicker on a computer without a graphics card.
     """
     with viewer_extra():

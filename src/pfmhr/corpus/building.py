@@ -26,6 +26,7 @@ from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically
 from pfmhr.motion import Motion
 from pfmhr.motion.checks.paths import Progress, available_cores, in_order
+from pfmhr.resuming import require_same
 from pfmhr.robots import Robot
 from pfmhr.robots.file import RobotFile
 
@@ -108,14 +109,9 @@ def build_corpus(
     with made_for(directory), exclusive(directory):
         if (directory / manifests.FILE_NAME).exists():
             existing = PoseCorpus.open(directory)
-            if existing.manifest.fingerprint != job.mark:
-                raise InputError(
-                    "another corpus is already here, built from other files or settings",
-                    where=directory,
-                    got=f"{len(existing):,} poses",
-                    fix="Use `pfmhr corpus add` to extend it, or choose another folder.",
-                    code="exists",
-                )
+            what, got = "another corpus, of other files or settings, is", f"{len(existing):,} poses"
+            fix = "Use `pfmhr corpus add` to extend it, or choose another folder."
+            require_same(existing.manifest.fingerprint, job.mark, what, where=directory, got=got, fix=fix)
             tidy(directory, existing.manifest)
             job.say(f"already built: {len(existing):,} poses in {directory}")
             return existing

@@ -32,7 +32,7 @@ class BuildConfig:
     """How a corpus is built. Nothing is repaired unless asked for here, and the manifest says what was."""
 
     fps: float | None = None
-    """Frame rate of csv files that state none; it enters the speed checks only."""
+    """Frame rate of csv files that state none, for checks of speed only; default: 30 is assumed, with a note."""
     category_from: Literal["folder", "metadata"] | Path = "folder"
     """Where categories come from: the folder of a file, the metadata table found below the input, or a table."""
     unmirrored: bool = False

@@ -10,7 +10,7 @@ from typing import Any
 
 from pfmhr.errors import InputError
 from pfmhr.files import write_atomically
-from pfmhr.foreign import as_dataclass, read_json
+from pfmhr.foreign import as_dataclass, read_json, require_header
 from pfmhr.robots.file import RobotFile
 
 FILE_NAME = "manifest.json"
@@ -101,15 +101,7 @@ def save(manifest: Manifest, directory: Path) -> None:
 def load(directory: Path) -> Manifest:
     """Read and check a manifest."""
     path = Path(directory) / FILE_NAME
-    content = decode(path)
-    if content.get("format") != FORMAT:
-        raise InputError(
-            "not a corpus manifest", where=path, expected=FORMAT, got=content.get("format"), code="bad_corpus"
-        )
-    if content.get("version") not in (1, VERSION):
-        raise InputError(
-            "unknown corpus version", where=path, expected=VERSION, got=content.get("version"), code="bad_corpus"
-        )
+    content = require_header(decode(path), "a corpus manifest", FORMAT, (1, VERSION), where=path, code="bad_corpus")
     entries = {name: value for name, value in content.items() if name not in ("format", "version", "poses")}
     try:
         manifest = as_dataclass(Manifest, entries, "the corpus manifest", "bad_corpus")

@@ -13,6 +13,7 @@ from pfmhr.corpus.manifest import FILE_NAME, Manifest, save
 from pfmhr.corpus.shards import FLAT, append_rows, cut_rows, open_poses
 from pfmhr.errors import InputError
 from pfmhr.files import disk_errors, exclusive
+from pfmhr.resuming import LOCK, require_own, require_same
 
 PARTIAL = ".partial"
 """Marks a folder as ours while a corpus is being written into it, and holds the records of finished stretches."""
@@ -24,9 +25,9 @@ def write_once(directory: Path, empty: Manifest, write: Callable[[], Manifest]) 
     with exclusive(directory):
         if (directory / FILE_NAME).exists():
             existing = PoseCorpus.open(directory)
-            if existing.manifest.fingerprint == empty.fingerprint:
-                return existing
-            raise InputError("another corpus is already here", where=directory, got=repr(existing), code="exists")
+            before, now = existing.manifest.fingerprint, empty.fingerprint
+            require_same(before, now, "another corpus is", where=directory, got=repr(existing))
+            return existing
         claim(directory)
         for record in (directory / PARTIAL).iterdir():
             record.unlink()  # of a build whose shards are cleared away now: it must not go on behind ours
@@ -52,7 +53,7 @@ def made_for(directory: Path) -> Iterator[None]:
         yield
     except InputError:
         # Where it could not even be made, the error that says so is the one to hear.
-        if new and directory.is_dir() and {entry.name for entry in directory.iterdir()} <= {".lock"}:
+        if new and directory.is_dir() and {entry.name for entry in directory.iterdir()} <= {LOCK}:
             shutil.rmtree(directory)
         raise
 
@@ -62,17 +63,7 @@ def refuse_others(directory: Path) -> None:
 
     Writers clear away poses that no manifest lists; in somebody else's folder those could be theirs.
     """
-    if not directory.is_dir():
-        return  # not there yet, or a file, which is told when the folder is made
-    entries = {entry.name for entry in directory.iterdir()} - {".lock"}
-    if entries and PARTIAL not in entries and FILE_NAME not in entries:
-        raise InputError(
-            "the folder holds other files",
-            where=directory,
-            expected="a new or empty folder, or a corpus",
-            got=", ".join(sorted(entries)[:3]),
-            code="not_empty",
-        )
+    require_own(directory, {PARTIAL, FILE_NAME}, "a new or empty one, or a corpus", fix="Choose another folder.")
 
 
 def tidy(directory: Path, manifest: Manifest) -> None:

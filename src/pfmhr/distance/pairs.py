@@ -21,8 +21,9 @@ from pfmhr.corpus.sampling import batch_rows
 from pfmhr.distance.neighbours import Metric, NeighbourIndex, require_neighbours
 from pfmhr.errors import InputError
 from pfmhr.files import exclusive, write_atomically, write_json
-from pfmhr.foreign import load_npy, read_file, read_json
+from pfmhr.foreign import load_npy, read_file, read_json, require_header
 from pfmhr.learning import claim, is_done
+from pfmhr.resuming import require_same
 from pfmhr.robots import Robot
 
 MANIFEST, FORMAT = "pairs.json", "pfmhr-pairs"
@@ -35,6 +36,7 @@ class PairConfig:
     """What pairs to make."""
 
     count: int = 524_288
+    """How many labelled poses."""
     metric: Metric = "l2"
     """Of the labels, in rad: L2 over the joints agrees with the unit gradient the field is trained to; or L1."""
     neighbours: int = 1
@@ -48,7 +50,9 @@ class PairConfig:
     few_joints: float = 0.3
     """Share of the pushes that move between one and five joints only."""
     seed: int = 0
+    """Decides poses and pushes."""
     shard: int = 65_536
+    """Pairs in one file."""
 
     def __post_init__(self) -> None:
         counts = min(self.count, self.neighbours, self.shard) >= 1 and self.seed >= 0
@@ -72,9 +76,8 @@ class Pairs:
     def open(directory: Path) -> Pairs:
         """Read finished pairs."""
         try:
-            about = read_json(directory / MANIFEST, "bad_pairs")
-            if about.get("format") != FORMAT:
-                raise ValueError(f"format {about.get('format')}")
+            path = directory / MANIFEST
+            about = require_header(read_json(path, "bad_pairs"), "pairs", FORMAT, where=path, code="bad_pairs")
             names = about["shards"]
             if any("/" in name or "\\" in name for name in names):
                 raise ValueError("a shard lies outside the directory")
@@ -170,9 +173,7 @@ def _pushes(generator: np.random.Generator, rows: int, joints: int, config: Pair
 
 def _accept(directory: Path, about: dict[str, Any]) -> Pairs:
     pairs = Pairs.open(directory)
-    different = [key for key, value in about.items() if pairs.about.get(key) != value]
-    if different:
-        raise InputError("other pairs are already here", where=directory, got=", ".join(different), code="exists")
+    require_same({key: pairs.about.get(key) for key in about}, about, "other pairs are", where=directory)
     return pairs
 
 

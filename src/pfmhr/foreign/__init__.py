@@ -4,6 +4,7 @@ Nothing read here runs code, hangs on what is no file, or takes more memory than
 """
 
 from pfmhr.foreign.documents import as_dataclass, parse_json, read_json, read_toml
+from pfmhr.foreign.headers import require_header
 from pfmhr.foreign.locating import locate
 from pfmhr.foreign.npz import load_npy, map_npy, unpack_npz
 from pfmhr.foreign.opening import MAX_FILE_BYTES, read_file, read_text, require_file, too_large
@@ -23,6 +24,7 @@ __all__ = [
     "read_text",
     "read_toml",
     "require_file",
+    "require_header",
     "too_large",
     "unpack_npz",
 ]

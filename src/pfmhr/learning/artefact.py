@@ -17,7 +17,7 @@ from torch import Tensor, nn
 import pfmhr
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder, write_atomically, write_json
-from pfmhr.foreign import read_file, read_json, read_layout
+from pfmhr.foreign import read_file, read_json, read_layout, require_header
 from pfmhr.layout import CARD, CONFIG, WEIGHTS
 from pfmhr.learning.checkpoint import CHECKPOINTS, steps_done
 from pfmhr.learning.identity import CHECKSUM, checksum_of_config
@@ -59,11 +59,7 @@ def read_config(directory: Path, format: str, version: int, kind: str) -> dict[s
         raise _not_there(directory, kind) from None
     if kind_of_config(content) not in (None, f"a {kind}"):
         raise InputError(f"this is {kind_of_config(content)}, not a {kind}", where=directory, code=code)
-    if not isinstance(content, dict) or content.get("format") != format:
-        got = content.get("format") if isinstance(content, dict) else type(content).__name__
-        raise InputError(f"not a {kind}'s config", where=path, expected=format, got=got, code=code)
-    if content.get("version") != version:
-        raise InputError(f"unknown {kind} version", where=path, expected=version, got=content.get("version"), code=code)
+    require_header(content, f"a {kind}'s config", format, (version,), where=path, code=code)
     _require_unchanged(content, path, kind, code)
     return content
 

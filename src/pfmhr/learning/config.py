@@ -15,15 +15,19 @@ class LoopConfig:
     """What the loop itself needs to know."""
 
     steps: int = 20_000
+    """How many steps."""
     batch_size: int = 2048
     """Poses per step over all processes."""
     learning_rate: float = 1e-3
+    """Peak of the learning rate."""
     warmup: int = 500
     """Steps over which the learning rate rises."""
     schedule: Literal["cosine", "constant"] = "cosine"
     """After the warm-up: down to a hundredth over the run, or constant."""
     weight_decay: float = 0.0
+    """Decay of the weights, as in AdamW."""
     gradient_clip: float = 1.0
+    """A longer gradient is cut to this norm."""
     gradient_limit: float = 1e6
     """A gradient norm beyond this stops the run: something exploded."""
     ema_decay: float = 0.999
@@ -31,9 +35,13 @@ class LoopConfig:
     held_out: float = 0.05
     """Share of the sources kept from training."""
     seed: int = 0
+    """Decides initial weights, batches, noise and what is held out."""
     checkpoint_every: int = 1000
+    """Steps between checkpoints."""
     evaluate_every: int = 1000
+    """Steps between evaluations."""
     log_every: int = 50
+    """Steps between lines of the log."""
     compile: bool = False
     """Compile the training step (a minute's wait, then faster)."""
 

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from pfmhr.errors import InputError
-from pfmhr.files import TEMPORARY_SUFFIX, disk_errors, make_folder, write_json
+from pfmhr.files import disk_errors, make_folder, write_json
 from pfmhr.foreign import read_json
 from pfmhr.learning.checkpoint import CHECKPOINTS, steps_done
 from pfmhr.learning.kinds import RUN, kind_here, kind_of
 from pfmhr.learning.logging import METRICS
+from pfmhr.resuming import require_own, require_same
 
 GIVEN_UP = "given_up.json"
 """Settings of a run that failed before its first checkpoint: :data:`RUN` by another name."""
-LEFT = {".lock", GIVEN_UP, "pairs", "cell.json", "spec.json", "console.log", "failed.json"}
+LEFT = {GIVEN_UP, "pairs", "cell.json", "spec.json", "console.log", "failed.json"}
 """What may lie in a directory before a run is begun there: the settings of one that was given up, the pairs of a
 distance field, and what an experiment writes about a cell before it starts it."""
 LOGS = {METRICS, "tensorboard"}
@@ -34,17 +35,9 @@ def refuse_others(directory: Path, kind: str) -> None:
     if here not in (None, kind):
         what = f"this directory holds {here}, not {kind}"
         raise InputError(what, where=directory, fix=_ANOTHER, code="exists")
-    names = {entry.name.removesuffix(TEMPORARY_SUFFIX) for entry in directory.iterdir()}
-    others = names - (LEFT | LOGS if GIVEN_UP in names else LEFT)
-    if others and RUN not in names and here is None:
-        raise InputError(
-            "the directory holds other files",
-            where=directory,
-            expected="a new or empty one, or a run to go on with",
-            got=", ".join(sorted(others)[:3]),
-            fix=_ANOTHER,
-            code="not_empty",
-        )
+    if here is None:
+        allowed = LEFT | LOGS if (directory / GIVEN_UP).exists() else LEFT
+        require_own(directory, {RUN}, "a new or empty one, or a run to go on with", allowed=allowed, fix=_ANOTHER)
 
 
 def is_done(
@@ -61,15 +54,8 @@ def is_done(
         if (directory / finished).exists():
             raise InputError("something from elsewhere is already here", where=directory, fix=_ANOTHER, code="exists")
         return False
-    different = list(_differences(modern(read_json(path, "bad_run")), about))
-    if different:
-        raise InputError(
-            "another run is already here",
-            where=directory,
-            got=", ".join(different)[:400],
-            fix="Use the same settings to go on with it, or another directory.",
-            code="exists",
-        )
+    fix = "Use the same settings to go on with it, or another directory."
+    require_same(modern(read_json(path, "bad_run")), about, "another run is", where=directory, fix=fix)
     return (directory / finished).exists()
 
 
@@ -107,14 +93,3 @@ def given_up(directory: Path) -> Iterator[None]:
             with suppress(OSError):  # not there, or there is something in it
                 (directory / CHECKPOINTS).rmdir()
         raise
-
-
-def _differences(before: Any, now: Any, name: str = "") -> Iterator[str]:
-    """Every setting that is not as it was, "agent.discount 0.99 → 0.95"."""
-    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
-        before, now = ({str(place): value for place, value in enumerate(each)} for each in (before, now))
-    if isinstance(before, dict) and isinstance(now, dict):
-        for key in dict.fromkeys([*now, *before]):
-            yield from _differences(before.get(key), now.get(key), f"{name}.{key}" if name else key)
-    elif before != now:
-        yield f"{name} {before} → {now}"

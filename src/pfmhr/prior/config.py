@@ -26,6 +26,7 @@ class PriorConfig:
     """Poses in units of their spread over the data, or of the joint ranges."""
     time: TimeSampling = field(default_factory=TimeSampling)
     delta: float = DELTA
+    """Velocities are divided by 1 − t, and by no less than this."""
     mixture: MixtureConfig | None = None
     """A mixture of Gaussians in place of the network: fitted, not trained."""
 

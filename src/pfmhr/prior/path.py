@@ -41,7 +41,9 @@ class TimeSampling:
     """
 
     mean: float = 0.0
+    """Centre of the logits of flow times."""
     std: float = 1.0
+    """Spread of the logits of flow times."""
 
     def __post_init__(self) -> None:
         if not self.std > 0:

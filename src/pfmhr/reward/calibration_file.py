@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pfmhr.errors import InputError
 from pfmhr.files import make_folder, write_atomically
-from pfmhr.foreign import as_dataclass, parse_json, read_file, unpack_npz
+from pfmhr.foreign import as_dataclass, parse_json, read_file, require_header, unpack_npz
 from pfmhr.reward.calibration import Calibration, Reference
 
 FORMAT, VERSION = "pfmhr-calibration", 1
@@ -91,13 +91,4 @@ def _header(arrays: dict[str, NDArray[Any]], path: Path) -> dict[str, Any]:
         header = parse_json(bytes(arrays["header"]), "bad_calibration")
     except (KeyError, InputError) as error:
         raise InputError("not a calibration", where=path, expected="a JSON header", code="bad_calibration") from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("version") != VERSION:
-        got = f"{header.get('format')} {header.get('version')}" if isinstance(header, dict) else type(header).__name__
-        raise InputError(
-            "not a calibration this version reads",
-            where=path,
-            expected=f"{FORMAT} {VERSION}",
-            got=got,
-            code="bad_calibration",
-        )
-    return header
+    return require_header(header, "a calibration", FORMAT, (VERSION,), where=path, code="bad_calibration")
