@@ -190,10 +190,10 @@ def retarget(
         pfmhr bench retarget --data cmu --clips 20
 
     Args:
-        data: a folder of human motion; a BVH file made here if left away.
+        data: a folder of human motion; default: a BVH file made here.
         clips: how many of its files, drawn at random.
         robot: a robot's name or the path of its MJCF.
-        output: also write the JSON here.
+        output: also write the JSON here; default: nowhere.
         json: taken as elsewhere; a bench prints its JSON with or without it.
     """
     at_least_one(clips=clips)

@@ -57,13 +57,13 @@ def retarget(
         map: cmu, lafan1, bandai_namco, mixamo, mimickit, smpl or a toml file; default: the one whose names fit.
         rest: where a T-pose is: auto (nowhere), first-frame, zero, or the number of a frame; default: the map's.
         fps: frame rate of the result.
-        source_fps: frame rate of files that state none.
+        source_fps: frame rate of files that state none; default: such files are refused.
         to: format to write; default: by the name of the file, ours in a folder.
         physical_time: shorten time as lengths are, so that jumps fall at g.
         jobs: processes at once; default: one per core.
         engine: processes on this machine, or tasks of a Ray cluster.
         attempts: how often a file whose process dies is tried.
-        output: also write figures of all files here, as JSON.
+        output: also write figures of all files here, as JSON; default: nowhere.
         json: print one JSON object.
     """
     at_least_one(jobs=jobs, attempts=attempts)

@@ -28,7 +28,7 @@ class Plan:
     out: Annotated[Path | None, tyro.conf.arg(aliases=["-o"])] = None
     """Where corpora, runs and the result go; default: runs/NAME of the study."""
     steps: int | None = None
-    """Of each run; default: 3000."""
+    """Of each run; default: 3,000."""
     batch_size: int = 2048
     """Poses per step."""
     seed: int = 0
