@@ -113,7 +113,9 @@ def test_finished_cells_are_not_repeated_and_a_connection_is_left_as_it_was(
 ) -> None:
     declare("fine", "fails_once", seeds=2)
     (tmp_path / "far" / "fine-add-residual-0").mkdir(parents=True)
-    (tmp_path / "far" / "fine-add-residual-0" / "result.json").write_text('{"samples": 100}')
+    final = {"random": {"success": 0.9, "position_error": 0.02, "rotation_error": 0.1}}
+    there = {"samples_to_80": 80, "samples": 100, "grid": 10, "seconds": 6.0, "final": final, "evaluations": []}
+    (tmp_path / "far" / "fine-add-residual-0" / "result.json").write_text(json.dumps(there))
     told = ended(driver(tmp_path, cluster, connected_before=True))
     assert told["connected"] and all(finished for finished, _ in told["told"].values())
     assert attempts(tmp_path / "far", "fine", seed=0) == [] and len(attempts(tmp_path / "far", "fine", seed=1)) == 1
